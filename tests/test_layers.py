@@ -52,7 +52,7 @@ NARROWER = {
 }
 _ASKS_THE_SYSTEM = {"ZoneInfo", "available_timezones", "gettz", "tz_convert", "tz_localize"}
 # The modules of jobs/facts that hold no connection.
-PURE = {"__init__", "answers", "calendar", "changes", "facts", "partials"}
+PURE = {"__init__", "answers", "calendar", "changes", "facts", "partials", "quarters"}
 
 
 def modules(room: str) -> list[Path]:

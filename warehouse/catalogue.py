@@ -9,12 +9,16 @@ are counts of their smallest unit. Every measure adds up, over days and over any
 minimum or distinct count is stored.
 
 `packed_dims` are further dimensions that have too many combinations a day for a row each: all rows of
-one (day, dims) are packed into one binary column (`daily/packed_rows.py`), in which the columns of
-`NARROW` take half the space.
+one (day, dims) are packed into one binary column (`daily/packed_rows.py`), in which a column takes the bytes
+that `WIDTHS` says.
 
 Submissions and their outcomes, the orders that followed, are apart: a submission is counted on its day for
 good, and its outcomes grow with its age. So they are kept by `delay`, and only
 `daily/reader.py::read_outcomes` adds them to their submissions: it asks at which age.
+
+Answers can be filtered by the attributes of form sessions (contract 4, "Filters"). A summary that such an
+answer is read from names a second one, `crossed`: the same measures by the same dimensions, and by
+`ATTRIBUTES`. Only a filtered answer reads it. What it has besides, and why, it says itself.
 
 Raise `LOGIC_VERSION` when a rollup returns other figures than before: editions that were built with
 older logic are then rebuilt. A changed declaration changes the schema as well (CONTRIBUTING.md, "Add a
@@ -43,6 +47,8 @@ class Summary:
     unit: str = "facts"
     # The summary with the outcomes of the submissions that this one counts, by the same dimensions.
     outcomes: str = ""
+    # The summary that has these measures by these dimensions and by ATTRIBUTES.
+    crossed: str = ""
 
     @property
     def table(self) -> str:
@@ -89,9 +95,18 @@ LIFETIME: Final = ("purchasers", "repeaters", *REVENUE) + tuple(
     f"net_{days}" for days in LTV_HORIZONS
 )
 
+# What a form session can be filtered by. `is_first_session`: 1 for the visitor's first with the form.
+ATTRIBUTES: Final = ("device", "is_first_session", "utm", "variant")
+
 SUMMARIES: Final = (
     # Milestones and submissions, each on its own day.
-    Summary("funnel", ("form",), (*MILESTONE_MEASURES, "submissions"), outcomes="outcome"),
+    Summary(
+        "funnel",
+        ("form",),
+        (*MILESTONE_MEASURES, "submissions"),
+        outcomes="outcome",
+        crossed="crossed_session",
+    ),
     # All forms of a shop in one packed row a day, so that a list of forms reads few rows. Every event counts,
     # milestone or not: it shows on which days a form was in use.
     Summary(
@@ -99,25 +114,53 @@ SUMMARIES: Final = (
         (),
         ("events", "views", "subscriptions", "completions"),
         packed_dims=("form",),
+        crossed="crossed_session",
     ),
     Summary(
         "device",
         ("form", "device"),
         (*MILESTONE_MEASURES, "submissions"),
         outcomes="outcome",
+        crossed="crossed_session",
     ),
     # On the submission's day. `delay`: whole days of 24 h from the submission to the order.
-    Summary("outcome", ("form",), OUTCOMES, packed_dims=("device", "delay")),
+    Summary(
+        "outcome",
+        ("form",),
+        OUTCOMES,
+        packed_dims=("device", "delay"),
+        crossed="crossed_outcome",
+    ),
+    # By visitor besides: of some sessions, only the visitors themselves say how many they are. `events`: here
+    # quarters of an hour in which a session had some.
+    Summary(
+        "crossed_session",
+        ("form",),
+        ("events", *MILESTONE_MEASURES, "submissions"),
+        packed_dims=("visitor", *ATTRIBUTES),
+    ),
+    Summary("crossed_outcome", ("form",), OUTCOMES, packed_dims=("visitor", *ATTRIBUTES, "delay")),
     # On the order's day. `submitted`: the day of the submission that the order is credited to.
-    Summary("form_orders", ("form", "submitted"), REVENUE),
+    Summary("form_orders", ("form", "submitted"), REVENUE, crossed="crossed_orders"),
+    Summary("crossed_orders", ("form",), REVENUE, packed_dims=("submitted", *ATTRIBUTES)),
     # On the day of the session's first view of the step.
-    Summary("step", ("form", "step"), ("views", "completions", "dropoffs")),
+    Summary("step", ("form", "step"), ("views", "completions", "dropoffs"), crossed="crossed_step"),
+    Summary(
+        "crossed_step",
+        ("form",),
+        ("views", "completions", "dropoffs"),
+        packed_dims=("step", *ATTRIBUTES),
+    ),
     # On the day of completion; duration in microseconds.
     Summary(
         "time_to_complete",
         ("form",),
         ("completions", "duration"),
         packed_dims=("device", "bucket"),
+        crossed="crossed_time",
+    ),
+    Summary(
+        "crossed_time", ("form",), ("completions", "duration"), packed_dims=(*ATTRIBUTES, "bucket")
     ),
     # Distinct visitors over any range: those whose previous active day (of the same kind) lies
     # before the range. `previous` is -1 where there is none. `kind` is vocabulary.visitor_kind. Purchasers of
@@ -139,8 +182,29 @@ SUMMARIES: Final = (
         ("submissions", "lists"),
         packed_dims=("field", "value"),
         outcomes="response_outcome",
+        crossed="crossed_response",
     ),
-    Summary("response_outcome", ("form",), OUTCOMES, packed_dims=("field", "value", "delay")),
+    Summary(
+        "response_outcome",
+        ("form",),
+        OUTCOMES,
+        packed_dims=("field", "value", "delay"),
+        crossed="crossed_response_outcome",
+    ),
+    # Value 0 only where an answer chose no value. `is_one`: 1 for one row of each answer, so that the sum of
+    # these is what the summaries above have under value 0. That is half of the rows.
+    Summary(
+        "crossed_response",
+        ("form",),
+        ("submissions", "lists"),
+        packed_dims=("field", "value", "is_one", *ATTRIBUTES),
+    ),
+    Summary(
+        "crossed_response_outcome",
+        ("form",),
+        OUTCOMES,
+        packed_dims=("field", "value", "is_one", *ATTRIBUTES, "delay"),
+    ),
     # On the order's day.
     Summary("attribution", ("type",), REVENUE),
     # On the order's day.
@@ -163,15 +227,16 @@ SUMMARIES: Final = (
 
 SUMMARY: Final = {summary.name: summary for summary in SUMMARIES}
 
-# The columns that take 32 bits in packed rows: codes from small lists, and counts of things that happened on
-# one day. All others take 64: ids, which are hashes, and sums of money and of time.
-NARROW: Final = frozenset(
-    {
-        *("device", "bucket", "type", "delay"),
+# The bytes of a column in packed rows: flags take 1; codes from small lists, days, and counts of things that
+# happened on one day, 4. All others take 8: ids, which are hashes, and sums of money and of time.
+WIDTHS: Final = dict.fromkeys(("is_first_session", "is_one"), 1) | dict.fromkeys(
+    (
+        *("device", "bucket", "type", "delay", "submitted"),
         *("events", *MILESTONE_MEASURES, "submissions", "converted", "orders", "lists"),
-        *("issued", "attributed", "customers", "purchasers", "repeaters"),
-    }
+        *("dropoffs", "issued", "attributed", "customers", "purchasers", "repeaters"),
+    ),
+    4,
 )
 
 # The version of the logic behind all facts and summaries.
-LOGIC_VERSION: Final = 4
+LOGIC_VERSION: Final = 5

@@ -10,6 +10,7 @@ import pandas as pd
 
 from jobs.arrays.columns import int_columns
 from jobs.arrays.group_keys import Column, sorted_unique
+from jobs.facts import quarters
 from jobs.facts.read_raw import chosen_texts
 from warehouse import tables
 from warehouse.catalogue import MILESTONES
@@ -54,6 +55,12 @@ class Calendar:
         columns["device"] = np.where(columns["device"] != 0, columns["device"], OTHER_DEVICE)
         days = {day: self.days(columns["edition"], columns[at]) for day, at in _DAYS.items()}
         return columns | days
+
+    def quarters(self, rows: pd.DataFrame) -> dict[str, Column]:
+        """Rows of fact_form_session as `Facts.quarters`."""
+        columns = quarters.instants(rows)
+        day = self.days(columns["edition"], columns.pop("at"))
+        return columns | {"day": day}
 
     def steps(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows of fact_step as `Facts.steps`."""

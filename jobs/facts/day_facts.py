@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.columns import Columns
-from jobs.facts import kept_facts
+from jobs.facts import kept_facts, quarters
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.fact_table_io import load
 from jobs.facts.facts import Facts
@@ -150,9 +150,14 @@ def _single_facts(
     own = f"f.session % {parts} = {part}"
     owner = 'CASE f.session WHEN 0 THEN f."order" ELSE f.session END'
     steps = load(connection, tables.fact_step, span, f"{within('viewed_at')} AND {own}")
-    reached = within(*(milestone.instant for milestone in MILESTONES))
+    instants = within("first_at", *(milestone.instant for milestone in MILESTONES))
+    # Some of them had an event on these days, whatever it did.
+    around = (
+        "f.quarters <> '' AND f.first_at <= k.\"high\" "
+        f'AND {quarters.LAST} >= CAST(k."low" / {quarters.QUARTER} AS TEXT)'
+    )
     sessions = _together(
-        load(connection, session, span, f"{reached} AND {own}"),
+        load(connection, session, span, f"({instants} OR {around}) AND {own}"),
         load(connection, session, steps[_SESSION].drop_duplicates()),
         "session",
     )
@@ -162,8 +167,9 @@ def _single_facts(
     # An order stands on its own day with the day of its submission, and on that one.
     ordered_from = load(connection, session, _credited(orders))
     ordered = load(connection, tables.fact_order, submitted[_SESSION])
+    with_ordered = _together(sessions, ordered_from, "session")
     return Facts(
-        sessions=calendar.sessions(_together(sessions, ordered_from, "session")),
+        sessions=calendar.sessions(with_ordered),
         # All steps: a session's last one decides where it dropped off, on whatever day.
         steps=calendar.steps(load(connection, tables.fact_step, sessions[_SESSION])),
         answers=chosen_values(load(connection, tables.fact_answer, submitted[_SESSION])),
@@ -171,6 +177,7 @@ def _single_facts(
         orders=calendar.orders(_together(orders, ordered, "order")),
         order_codes=load(connection, tables.fact_order_code, orders[["edition", "order"]]),
         events=events,
+        quarters=calendar.quarters(with_ordered),
     )
 
 

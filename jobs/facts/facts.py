@@ -2,8 +2,9 @@
 
 All columns are int64 unless a text is named. Instants are microseconds, NEVER where a thing has not
 happened; days are shop-local, NO_DAY where there is none. `session`, `order`, `visitor` and
-`customer` are unique over all shops; `form`, `step`, `field`, `value`, `code`, `discount` and `utm`
-are unique only together with `edition`. A missing visitor, customer, code, discount or utm is 0.
+`customer` are unique over all shops; `form`, `step`, `field`, `value`, `code`, `discount`, `utm` and
+`variant` are unique only together with `edition`. A missing visitor, customer, code, discount, utm or variant
+is 0.
 """
 
 from dataclasses import dataclass, fields
@@ -18,7 +19,7 @@ from jobs.arrays.columns import Columns, without_rows
 class Facts:
     """Each field holds all facts of its kind that a rollup sums.
 
-    - `sessions`: edition, session, form, visitor, device, utm, customer, is_first_session
+    - `sessions`: edition, session, form, visitor, device, utm, variant, customer, is_first_session
       (1: the visitor's first with the form), first_at, viewed_at, started_at, subscribed_at,
       completed_at, submitted_at (the earlier of subscribed and completed), view_day, start_day,
       subscribe_day, complete_day, submit_day; orders, gross, refunded (of the orders credited to the
@@ -36,6 +37,8 @@ class Facts:
     - `order_codes`: edition, order, discount, discounted; a row per code of an order, so a discount
       may repeat; orders of all of them are in `orders`
     - `events`: edition, form, day; a row per event, whatever it did to its session
+    - `quarters`: edition, session, day; a row per quarter of an hour in which a session had an event;
+      sessions of all of them are in `sessions`
     """
 
     sessions: Columns
@@ -45,6 +48,7 @@ class Facts:
     orders: Columns
     order_codes: pd.DataFrame
     events: Columns
+    quarters: Columns
 
     def only(self, **kept: Columns) -> "Facts":
         """The facts given here by field, and none of the other fields."""

@@ -18,9 +18,10 @@ import pandas as pd
 import pyarrow as pa
 
 from jobs.arrays.group_keys import Column, group_keys, index_of
-from jobs.facts import touched
+from jobs.facts import quarters, touched
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.partials import Partials, fold, merge_partials
+from jobs.facts.quarters import QUARTER
 from jobs.facts.read_raw import (
     RawEvents,
     RulesByShop,
@@ -33,7 +34,7 @@ from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.form_rules import LEFT_OUT
 from warehouse.domain.hash_ids import text_ids
-from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.domain.time import NEVER
 from warehouse.editions.pending_batches import sql_list
 
 IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256", "page_path")
@@ -42,8 +43,6 @@ IDENTIFIERS: Final = ("form_id", "visitor_id", "customer_id", "email_sha256", "p
 # The texts that name a form session in its shop.
 _SESSION_TEXTS: Final = ("form_id", "form_session_id")
 
-# In every time zone a day begins at a quarter of an hour: the days of events are known in each.
-QUARTER: Final = 15 * 60 * MICROS_PER_SECOND
 _CODEC: Final = "zstd"
 
 
@@ -80,7 +79,8 @@ class KeptFacts:
         chosen = sorted({text for value in values for text in chosen_texts(value)})
         used = [
             *(parts["groups"]["form"], parts["steps"]["step"], parts["answers"]["field"]),
-            *(parts["issues"]["code"], np.array(text_ids(chosen), np.int64)),
+            *(parts["issues"]["code"], parts["sessions"]["variant"]),
+            np.array(text_ids(chosen), np.int64),
         ]
         utms = self.utms[self.utms["utm"].isin(parts["sessions"]["utm"])]
         return KeptFacts(
@@ -133,8 +133,8 @@ def keep(raw: RawEvents, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
     group, rows = groups.keys, events.iloc[groups.any_row()].reset_index(drop=True)
     of_group = events.assign(edition=0, session_hash=group, form=group)
     facts = fold(replace(raw, events=of_group), no_orders())
-    quarters = events["at"].to_numpy() // QUARTER * QUARTER
-    instants = pd.DataFrame({"group": group, "at": quarters, "events": 1})
+    begun = events["at"].to_numpy() // QUARTER * QUARTER
+    instants = pd.DataFrame({"group": group, "at": begun, "events": 1})
 
     def by_group(rows: pd.DataFrame, name: str = "session_hash") -> pd.DataFrame:
         rows = rows.rename(columns={name: "group"})
@@ -336,7 +336,11 @@ def _decoded(content: bytes) -> KeptFacts:
         part, _, name = cell.partition(".")
         parts.setdefault(part, {})[name] = table[cell].combine_chunks().flatten()
     kept = KeptFacts(**{part: pa.table(columns).to_pandas() for part, columns in parts.items()})
+    # A cell may be from before events had a path, or sessions a variant.
     if "page_path" not in kept.groups:
-        # A cell from before events had it.
-        return replace(kept, groups=kept.groups.assign(page_path=""))
+        kept = replace(kept, groups=kept.groups.assign(page_path=""))
+    if "variant" not in kept.sessions:
+        none = {"variant": 0, "variant_at": NEVER, "variant_event": ""}
+        texts = quarters.of_instants(kept.instants, kept.sessions["group"])
+        kept = replace(kept, sessions=kept.sessions.assign(quarters=texts, **none))
     return kept

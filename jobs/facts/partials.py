@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from jobs.arrays.group_keys import Column, group_keys, index_of, latest
+from jobs.facts import quarters
 from jobs.facts.read_raw import RawEvents, RawOrders, unique_texts
 from warehouse.catalogue import MILESTONES
 from warehouse.domain.time import NEVER
@@ -25,6 +26,7 @@ _EARLIEST: Final[_Carried] = (
     ("first_at", "first_event", ("visitor",)),
     ("device_at", "device_event", ("device",)),
     ("utm_at", "utm_event", ("utm",)),
+    ("variant_at", "variant_event", ("variant",)),
 )
 _LATEST: Final[_Carried] = (
     ("customer_at", "customer_event", ("customer_seen",)),
@@ -190,10 +192,11 @@ def _sessions(events: pd.DataFrame) -> pd.DataFrame:
         "first_at": number("at", rows),
         "first_event": text("event_id", rows),
         "visitor": number("visitor", rows),
+        "quarters": quarters.others(group, events["at"].to_numpy()[order], int(sessions)),
     }
     for milestone in MILESTONES:
         columns[milestone.instant] = number("at", first(kind == milestone.event_type), NEVER)
-    for name in ("device", "utm"):
+    for name in ("device", "utm", "variant"):
         rows = first(events[name].to_numpy() != 0)
         columns[f"{name}_at"] = number("at", rows, NEVER)
         columns[f"{name}_event"] = text("event_id", rows)
@@ -314,6 +317,8 @@ def merge_step_names(rows: pd.DataFrame) -> pd.DataFrame:
 def merge_sessions(rows: pd.DataFrame, partial: pd.DataFrame) -> pd.DataFrame:
     """Partial sessions merged with those in the same rows (both of the same length)."""
     merged = rows.copy()
+    first_at = np.minimum(rows["first_at"].to_numpy(), partial["first_at"].to_numpy())
+    merged["quarters"] = quarters.merged(first_at, rows, partial)
     for milestone in MILESTONES:
         merged[milestone.instant] = np.minimum(rows[milestone.instant], partial[milestone.instant])
     for at, event, carried in _EARLIEST:

@@ -38,7 +38,7 @@ _EVENT = (
     "r.shop_key, batch_id, event_id, r.form_id, r.form_session_id, visitor_id, type, occurred_at, device, "
     "step_id, step_index, step_name, field_id, value, customer_id, email_sha256, discount_id, page_path, "
     # Under the name of a text column, which gives it its type.
-    f"discount_code, {_UTMS} AS {UTM_FIELDS[0]}"
+    f"discount_code, variant, {_UTMS} AS {UTM_FIELDS[0]}"
 )
 _ORDER_COLUMNS = (
     *(
@@ -71,10 +71,10 @@ class RawEvents:
     """Raw events of some shops.
 
     - `events`: edition, batch, session_hash, form, visitor, type, at, device, step, step_index, field,
-      email, code, utm, customer (numbers); event_id, form_session_id, step_id, step_name, value (JSON),
-      customer_id, discount_id (texts); a row per event
+      email, code, utm, variant, customer (numbers); event_id, form_session_id, step_id, step_name,
+      value (JSON), customer_id, discount_id (texts); a row per event
     - `utms`: edition, utm and the six texts of UTM_FIELDS; each set of UTM values once per edition
-    - `texts`: edition, id, text; the texts behind the ids of forms, steps, fields, codes and values
+    - `texts`: edition, id, text; the texts behind the ids of forms, steps, fields, codes, variants and values
     """
 
     events: pd.DataFrame
@@ -204,6 +204,7 @@ def _raw_events(table: pa.Table, editions: Mapping[int, int], rules: RulesByShop
             "email": shop_ids(shops, table["email_sha256"]),
             "code": shown_ids("discount_code"),
             "utm": utm,
+            "variant": shown_ids("variant"),
             "customer": shop_ids(shops, table["customer_id"]),
         }
     )

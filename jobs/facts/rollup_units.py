@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from jobs.arrays.group_keys import Column, distinct_rows, index_of
+from jobs.arrays.group_keys import Column, distinct_rows, except_ids, index_of
 from jobs.facts import fact_table_io
 from jobs.facts.calendar import Calendar, chosen_values
 from jobs.facts.changes import Changes, Versions, stack, unique_ids
@@ -86,6 +86,7 @@ class _Rows:
     - `orders`: columns ORDER by order id; with orders of these customers, and all that are credited to these
       purchases and to the sessions that rollups sum
     - `unchanged`: the chosen values (`Facts.answers`) of all submissions that are not touched
+    - `steps`: of the sessions that became their visitor's first, or no longer are, and are not touched
     """
 
     changes: Changes
@@ -93,6 +94,7 @@ class _Rows:
     sessions: Versions
     orders: Versions
     unchanged: pd.DataFrame
+    steps: pd.DataFrame
 
 
 def units_of(
@@ -128,8 +130,9 @@ def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
         for own in (changes.steps, changes.answers, changes.issues)
     )
     orders = _orders_of(rows.orders, sessions, changes.orders_to_roll_up)
-    # Answers of sessions that are not touched are the same in both versions.
+    # Answers and steps of sessions that are not touched are the same in both versions.
     unchanged = rows.unchanged[rows.unchanged["session"].isin(sessions.new.index)]
+    steps = steps.stacked(rows.steps, rows.steps)
 
     def facts(version: str) -> Facts:
         answers = chosen_values(getattr(answered, version))
@@ -141,6 +144,7 @@ def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
             orders=calendar.orders(getattr(orders, version)),
             order_codes=getattr(changes.order_codes, version),
             events=calendar.events(getattr(events, version)),
+            quarters=calendar.quarters(getattr(sessions, version)),
         )
 
     return UnitFacts(facts("old"), facts("new"))
@@ -216,6 +220,10 @@ def _with_neighbours(
     answered = answered[~answered.index.isin(changes.touched)]
     credited = unique_ids(summed.old[summed.old["submitted_at"] != NEVER], purchases)
     answers = fact_table_io.load(connection, tables.fact_answer, key_columns(answered, "session"))
+    moved = _of_another_visit(
+        changes.sessions.of(except_ids(changes.changed_sessions, changes.touched))
+    )
+    steps = fact_table_io.load(connection, tables.fact_step, key_columns(moved, "session"))
     return _Rows(
         changes=changes,
         calendar=calendar,
@@ -227,7 +235,14 @@ def _with_neighbours(
             load_orders(connection, key_columns(credited, "session")),
         ),
         unchanged=chosen_values(answers),
+        steps=steps,
     )
+
+
+def _of_another_visit(sessions: Versions) -> pd.DataFrame:
+    """Those of sessions, the same in both versions, that are first in one of these alone."""
+    first = sessions.old["is_first_session"].reindex(sessions.new.index)
+    return sessions.new[sessions.new["is_first_session"] != first]
 
 
 def _first_submissions(

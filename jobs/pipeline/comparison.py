@@ -49,7 +49,7 @@ NOT_DERIVED: Final = {
 # decide for its session, which shows only where both are read together.
 _NAMED_BY_TEXTS: Final = {
     tables.dim_text: (
-        (tables.fact_form_session, "form"),
+        *((tables.fact_form_session, name) for name in ("form", "variant")),
         (tables.fact_answer, "field"),
         *((tables.fact_code_issued, name) for name in ("code", "discount")),
         *((tables.fact_order_code, name) for name in ("code", "discount")),

@@ -20,7 +20,7 @@ from warehouse.editions.leases import Claim
 _TEXT_IDS: Final = " UNION ".join(
     f"SELECT {column} FROM {table} WHERE edition = $1"
     for table, columns in (
-        ("fact_form_session", ("form",)),
+        ("fact_form_session", ("form", "variant")),
         ("dim_step", ("form", "step")),
         ("fact_answer", ("field",)),
         ("code_usage", ("code",)),

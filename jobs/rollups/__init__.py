@@ -18,10 +18,18 @@ from jobs.arrays.columns import row_count
 from jobs.facts.facts import Facts
 from jobs.rollups.cross_field import cross_field, in_portions
 from jobs.rollups.discount import discount
-from jobs.rollups.funnel import all_forms, device, funnel, outcome
+from jobs.rollups.funnel import (
+    all_forms,
+    crossed_outcome,
+    crossed_session,
+    device,
+    funnel,
+    outcome,
+)
 from jobs.rollups.lifetime import ltv_form, ltv_segment
 from jobs.rollups.orders import (
     attribution,
+    crossed_orders,
     form_orders,
     new_returning,
     utm_order,
@@ -29,9 +37,14 @@ from jobs.rollups.orders import (
     utm_submission,
 )
 from jobs.rollups.parts import DailyRows, part, total
-from jobs.rollups.response import response, response_outcome
-from jobs.rollups.step import step
-from jobs.rollups.time_to_complete import time_to_complete
+from jobs.rollups.response import (
+    crossed_response,
+    crossed_response_outcome,
+    response,
+    response_outcome,
+)
+from jobs.rollups.step import crossed_step, step
+from jobs.rollups.time_to_complete import crossed_time, time_to_complete
 from jobs.rollups.visitor import visitor
 from warehouse.catalogue import SUMMARY
 
@@ -42,13 +55,20 @@ ROLLUPS: Final[dict[str, Callable[[Facts], DailyRows]]] = {
         all_forms,
         device,
         outcome,
+        crossed_session,
+        crossed_outcome,
         form_orders,
+        crossed_orders,
         step,
+        crossed_step,
         time_to_complete,
+        crossed_time,
         visitor,
         cross_field,
         response,
         response_outcome,
+        crossed_response,
+        crossed_response_outcome,
         attribution,
         new_returning,
         utm_submission,

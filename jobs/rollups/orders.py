@@ -1,10 +1,11 @@
 """Orders and submissions by what they are attributed to, each on its own day."""
 
-from jobs.arrays.columns import Columns, int_column, take_rows
-from jobs.arrays.group_keys import Column, index_of
+from jobs.arrays.columns import Columns, int_column, take
+from jobs.arrays.group_keys import index_of
 from jobs.facts.facts import Facts
 from jobs.rollups.parts import DailyRows, Part, part, total
 from jobs.rollups.submissions import OUTCOME_VALUES, outcomes, submission_part, submissions
+from warehouse.catalogue import ATTRIBUTES
 
 
 def form_orders(facts: Facts) -> DailyRows:
@@ -12,10 +13,22 @@ def form_orders(facts: Facts) -> DailyRows:
 
     An order whose submission is not among the facts is left out: neither of them has changed.
     """
+    return total("form_orders", _revenue(_credited(facts)))
+
+
+def crossed_orders(facts: Facts) -> DailyRows:
+    """As `form_orders`, by ATTRIBUTES of the submission too."""
+    return total("crossed_orders", _revenue(_credited(facts)))
+
+
+def _credited(facts: Facts) -> Columns:
+    """The orders that are credited to a submission: edition, day, form, gross, refunded; `submitted`, the day
+    of the submission, and its ATTRIBUTES."""
     submitted = submissions(facts.sessions)
     index = index_of(submitted["session"], int_column(facts.orders, "session"))
-    orders = take_rows(facts.orders, index >= 0)
-    return total("form_orders", _revenue(orders, submitted=submitted["day"][index[index >= 0]]))
+    orders = take(facts.orders, index >= 0, ["edition", "day", "form", "gross", "refunded"])
+    index = index[index >= 0]
+    return orders | {"submitted": submitted["day"][index]} | take(submitted, index, ATTRIBUTES)
 
 
 def attribution(facts: Facts) -> DailyRows:
@@ -43,5 +56,5 @@ def utm_outcome(facts: Facts) -> DailyRows:
     return total("utm_outcome", Part(outcomes(facts), OUTCOME_VALUES))
 
 
-def _revenue(orders: Columns, **dims: Column) -> Part:
-    return part(orders, orders=1, gross="gross", refunded="refunded", **dims)
+def _revenue(orders: Columns) -> Part:
+    return part(orders, orders=1, gross="gross", refunded="refunded")

@@ -6,7 +6,8 @@ import pandas as pd
 from jobs.arrays.columns import int_column, take
 from jobs.arrays.group_keys import Column, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.parts import DailyRows, part, total
+from jobs.rollups.parts import DailyRows, Part, part, total
+from warehouse.catalogue import ATTRIBUTES
 from warehouse.domain.time import NEVER
 
 # The criteria for the step that a session viewed last, the strongest first.
@@ -19,6 +20,15 @@ def step(facts: Facts) -> DailyRows:
     A session drops off at the step that it viewed last (ties: the greater index, then the greater
     id), if it completed neither that step nor the form. A step without a view counts nowhere.
     """
+    return total("step", _viewed(facts))
+
+
+def crossed_step(facts: Facts) -> DailyRows:
+    """As `step`, by ATTRIBUTES of the session too."""
+    return total("crossed_step", _viewed(facts))
+
+
+def _viewed(facts: Facts) -> Part:
     viewed = int_column(facts.steps, "viewed_at") != NEVER
     steps = take(facts.steps, viewed, ["edition", "step", "view_day", "completed_at", *_LAST_BY])
     sessions = int_column(facts.sessions, "session")
@@ -28,16 +38,12 @@ def step(facts: Facts) -> DailyRows:
     dropoffs = np.zeros(len(index), np.int64)
     last = _last_viewed(steps, index, len(sessions))
     dropoffs[_greater_ids(facts.steps["step_id"][viewed], index, last)] = 1
-    return total(
-        "step",
-        part(
-            steps,
-            day="view_day",
-            form=int_column(facts.sessions, "form")[index],
-            views=1,
-            completions=completed.astype(np.int64),
-            dropoffs=dropoffs * left,
-        ),
+    return part(
+        steps | take(facts.sessions, index, ["form", *ATTRIBUTES]),
+        day="view_day",
+        views=1,
+        completions=completed.astype(np.int64),
+        dropoffs=dropoffs * left,
     )
 
 

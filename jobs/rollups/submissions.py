@@ -9,21 +9,21 @@ from jobs.arrays.columns import Columns, int_column, take
 from jobs.arrays.group_keys import Column, earliest, group_keys, index_of
 from jobs.facts.facts import Facts
 from jobs.rollups.parts import Part, Value
-from warehouse.catalogue import MILESTONES, OUTCOMES, REVENUE
+from warehouse.catalogue import ATTRIBUTES, MILESTONES, OUTCOMES, REVENUE
 from warehouse.domain.time import MICROS_PER_DAY, NO_DAY
 
 # The measures of `outcomes`.
 OUTCOME_VALUES: Final[dict[str, Value]] = {name: name for name in OUTCOMES}
 
-_KEPT: Final = ["edition", "session", "form", "device", "utm", "customer", "submitted_at", *REVENUE]
+_OF_SESSION: Final = ["edition", "session", "form", "visitor", *ATTRIBUTES]
 
 
 def submissions(sessions: Columns) -> dict[str, Column]:
-    """The submitted sessions: edition, session, form, device, utm, customer, submitted_at, orders,
+    """The submitted sessions: edition, session, form, visitor, ATTRIBUTES, customer, submitted_at, orders,
     gross, refunded, `day` (of the submission) and `converted` (1: it has an order)."""
     days = int_column(sessions, "submit_day")
     submitted = np.flatnonzero(days != NO_DAY)
-    kept = take(sessions, submitted, _KEPT)
+    kept = take(sessions, submitted, [*_OF_SESSION, "customer", "submitted_at", *REVENUE])
     return kept | {
         "day": days[submitted],
         "converted": (kept["orders"] > 0).astype(np.int64),
@@ -31,7 +31,7 @@ def submissions(sessions: Columns) -> dict[str, Column]:
 
 
 def outcomes(facts: Facts) -> dict[str, Column]:
-    """The orders that are credited to submissions: edition, session, day, form, device, utm of the
+    """The orders that are credited to submissions: edition, session, day, form, visitor, ATTRIBUTES of the
     submission; `delay`, in whole days of 24 h after it; `converted` (1: its first order); orders (1), gross,
     refunded.
 
@@ -45,7 +45,7 @@ def outcomes(facts: Facts) -> dict[str, Column]:
     converted = np.zeros(len(index), np.int64)
     converted[earliest(group_keys(index).dense(), created_at)] = 1
     return {
-        **take(submitted, index, ["edition", "session", "day", "form", "device", "utm"]),
+        **take(submitted, index, [*_OF_SESSION, "day"]),
         "delay": (created_at - submitted["submitted_at"][index]) // MICROS_PER_DAY,
         "converted": converted,
         "orders": np.ones(len(index), np.int64),

@@ -69,6 +69,11 @@ def some_facts(draw: st.DrawFn) -> Facts:
         )
         * 2,
         events=draw(st.lists(_EVENTS, max_size=6)),
+        quarters=[
+            {"edition": row["edition"], "session": row["session"], "day": day}
+            for row in sessions
+            for day in draw(st.lists(st.integers(20_000, 20_001), max_size=3))
+        ],
     )
 
 
@@ -83,6 +88,7 @@ def _session(draw: st.DrawFn, number: int) -> dict[str, int]:
         "visitor": edition * 10 + draw(st.integers(0, 1)),
         "customer": draw(_customer(edition)),
         "utm": draw(st.sampled_from([0, -3])),
+        "variant": draw(st.sampled_from([0, 2**61])),
         "is_first_session": draw(st.integers(0, 1)),
         "first_at": draw(_INSTANTS),
         "viewed_at": draw(_MAYBE),

@@ -31,6 +31,7 @@ _EVENT: dict[str, Any] = {
     "email": 0,
     "code": 0,
     "utm": 0,
+    "variant": 0,
     "event_id": "",
     "form_session_id": "s",
     "step_id": "",

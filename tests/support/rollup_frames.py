@@ -21,6 +21,7 @@ _SESSION = {
     "visitor": 1,
     "device": 1,
     "utm": 0,
+    "variant": 0,
     "customer": 0,
     "is_first_session": 1,
     "first_at": NEVER,
@@ -57,6 +58,7 @@ _ORDER = {
 }
 _ORDER_CODE = {"edition": 1, "order": 1, "discount": 1, "discounted": 0}
 _EVENT = {"edition": 1, "form": 1, "day": 0}
+_QUARTER = {"edition": 1, "session": 1, "day": 0}
 
 
 def at(day: int, seconds: int = 0) -> int:
@@ -72,6 +74,7 @@ def facts(
     orders: Iterable[Row] = (),
     order_codes: Iterable[Row] = (),
     events: Iterable[Row] = (),
+    quarters: Iterable[Row] = (),
 ) -> Facts:
     """Facts of UTC shops: what a row leaves out has its default, days follow from the instants."""
     return Facts(
@@ -82,6 +85,7 @@ def facts(
         orders=frame(map(_order, orders), _order({})),
         order_codes=frame((_ORDER_CODE | dict(row) for row in order_codes), _ORDER_CODE),
         events=frame((_EVENT | dict(row) for row in events), _EVENT),
+        quarters=frame((_QUARTER | dict(row) for row in quarters), _QUARTER),
     )
 
 

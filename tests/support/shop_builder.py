@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
-from warehouse.catalogue import OUTCOMES, SUMMARY, Summary
+from warehouse.catalogue import LOGIC_VERSION, OUTCOMES, SUMMARY, Summary
 from warehouse.daily.packed_rows import layout
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_number, to_micros
@@ -76,7 +76,12 @@ class ShopBuilder:
             ).scalar_one()
             self.edition = connection.execute(
                 insert(edition).returning(edition.c.edition),
-                {"shop_key": self.key, "timezone": timezone, "window_days": 30},
+                {
+                    "shop_key": self.key,
+                    "timezone": timezone,
+                    "window_days": 30,
+                    "logic_version": LOGIC_VERSION,
+                },
             ).scalar_one()
             if rolled_up:
                 connection.execute(

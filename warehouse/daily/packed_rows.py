@@ -1,9 +1,9 @@
 """Packed rows: many small daily rows in one binary column.
 
 A packed row belongs to one (edition, day, dimensions) key. Its column `packed_dims` has a line for each
-combination of the packed dimensions: these first, then the measures, as little-endian integers of 64 bits, or
-of 32 where the catalogue declares a column `NARROW`. Packing and unpacking slice one buffer, without a Python
-object per line.
+combination of the packed dimensions: these first, then the measures, as little-endian integers of as many
+bytes as the catalogue says (`WIDTHS`). Packing and unpacking slice one buffer, without a Python object per
+line.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from warehouse.catalogue import NARROW, Summary
+from warehouse.catalogue import WIDTHS, Summary
 from warehouse.daily.group_sum import Column
 
 Lines = npt.NDArray[np.void]
@@ -27,7 +27,7 @@ _SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
 def layout(summary: Summary) -> np.dtype[np.void]:
     """The columns of a line."""
     names = (*summary.packed_dims, *summary.measures)
-    return np.dtype([(name, "<i4" if name in NARROW else "<i8") for name in names])
+    return np.dtype([(name, f"<i{WIDTHS.get(name, 8)}") for name in names])
 
 
 def unpack_bytes(summary: Summary, blobs: Sequence[bytes]) -> tuple[Lines, Column]:
@@ -140,8 +140,9 @@ def _summed(summary: Summary, lines: Lines, cell: Column) -> tuple[Lines, Column
 
 def _set(summary: Summary, lines: Lines, name: str, column: npt.NDArray[np.integer[Any]]) -> None:
     lines[name] = column
-    if name in NARROW and (lines[name] != column).any():
-        raise OverflowError(f"a number of {summary.table}.{name} does not fit into 32 bits")
+    if name in WIDTHS and (lines[name] != column).any():
+        bits = 8 * WIDTHS[name]
+        raise OverflowError(f"a number of {summary.table}.{name} does not fit into {bits} bits")
 
 
 def _packed(keys: Mapping[str, Column], lines: Lines, starts: Column) -> pa.Table:

@@ -11,8 +11,13 @@ from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, se
 
 from warehouse.catalogue import OUTCOMES, SUMMARY, Summary
 from warehouse.daily.group_sum import Column, total
-from warehouse.daily.packed_rows import unpack_bytes
+from warehouse.daily.packed_rows import Lines, unpack_bytes
+from warehouse.domain.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import DAILY
+
+Chosen = Mapping[str, Column]
+"""The form sessions that an answer is about: by attribute (`catalogue.ATTRIBUTES`) the values that they have.
+An attribute that is not in it may have any."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,18 @@ def read(
     *,
     by: Sequence[str] = (),
     where: Mapping[str, int] | None = None,
+    chosen: Chosen | None = None,
 ) -> Sums:
     """Sum the summary `name` over the days `first`..`last` (both included).
 
     `by`: the dimensions (or packed dimensions, or "day") to group by. `where`: the one value of a
     dimension to read. Returns the columns `by`, then every measure. Packed dimensions can be in `by`,
-    not in `where`; for a summary that has them, `by` is not empty.
+    not in `where`; for a summary that has them, `by` is not empty. `chosen`: of these form sessions alone.
     """
     summary, where = SUMMARY[name], where or {}
-    if summary.packed_dims:
-        return Sums(total(read_cells(connection, name, edition, first, last, by, where), by))
+    if summary.packed_dims or chosen is not None:
+        cells = read_cells(connection, name, edition, first, last, by, where, chosen)
+        return Sums(_summed(cells, by))
     values = {"edition": edition, "first": first, "last": last, **where}
     rows = connection.execute(_statement(name, tuple(by), tuple(where)), values)
     columns = (*by, *summary.measures)
@@ -78,14 +85,18 @@ def read_cells(
     last: int,
     by: Sequence[str],
     where: Mapping[str, int] | None = None,
+    chosen: Chosen | None = None,
 ) -> dict[str, Column]:
     """The same columns of a summary with packed dimensions, but a row for each line of each packed
-    row, not summed: for callers that group by something else than the dimensions."""
+    row, or for each packed row, not summed: for callers that group by something else than the dimensions."""
     summary, where = SUMMARY[name], where or {}
+    measures = summary.measures
+    if chosen is not None:
+        summary = SUMMARY[summary.crossed]
     plain = tuple(dim for dim in by if dim not in summary.packed_dims)
     values = {"edition": edition, "first": first, "last": last, **where}
-    rows = connection.execute(_packed(name, plain, tuple(where)), values).all()
-    return _unpacked(summary, by, plain, rows)
+    rows = connection.execute(_packed(summary.name, plain, tuple(where)), values).all()
+    return _unpacked(summary, by, plain, rows, measures, chosen)
 
 
 def read_editions(
@@ -104,7 +115,8 @@ def read_editions(
     is_read = table.c.edition.in_(editions) & table.c.day.between(first, last)
     if summary.packed_dims:
         packed = connection.execute(select(*groups, table.c.packed_dims).where(is_read)).all()
-        return Sums(total(_unpacked(summary, dims, plain, packed), dims))
+        cells = _unpacked(summary, dims, plain, packed, summary.measures)
+        return Sums(total(cells, dims))
     sums = [cast(func.sum(table.c[measure]), BigInteger) for measure in summary.measures]
     rows = connection.execute(select(*groups, *sums).where(is_read).group_by(*groups))
     columns = (*dims, *summary.measures)
@@ -146,20 +158,58 @@ def _is_in(sums: Sums, edition: int, first: int, last: int) -> Column:
 
 
 def _unpacked(
-    summary: Summary, by: Sequence[str], plain: Sequence[str], rows: Sequence[Any]
+    summary: Summary,
+    by: Sequence[str],
+    plain: Sequence[str],
+    rows: Sequence[Any],
+    measures: Sequence[str],
+    chosen: Chosen | None = None,
 ) -> dict[str, Column]:
-    """Columns `by` and all measures of rows: the dimensions `plain`, and the packed ones in one value."""
+    """Columns `by` and measures of rows: the dimensions `plain`, and the packed ones in one value."""
     lines, row_of_line = unpack_bytes(summary, [row[-1] for row in rows])
+    # Columns are taken one by one, each aligned first: to copy whole lines takes longer than all else.
+    places, answers = (slice(None), 0) if chosen is None else _places(lines, chosen)
+    row = row_of_line[places]
+    # Where only rows are told apart, their lines, which are neighbours, are summed: rows are far fewer.
+    starts = None
+    if len(row) and set(by) <= set(plain):
+        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        row = row[starts]
     columns: dict[str, Column] = {}
     for dim in by:
         if dim in plain:
             index = plain.index(dim)
-            columns[dim] = np.array([row[index] for row in rows], dtype=np.int64)[row_of_line]
+            columns[dim] = np.array([each[index] for each in rows], dtype=np.int64)[row]
         else:
-            columns[dim] = lines[dim].astype(np.int64)
-    for measure in summary.measures:
-        columns[measure] = lines[measure].astype(np.int64)
+            columns[dim] = lines[dim].astype(np.int64)[places]
+    if answers and "value" in columns:
+        columns["value"][:answers] = 0
+    for measure in measures:
+        column = lines[measure].astype(np.int64)[places]
+        columns[measure] = column if starts is None else np.add.reduceat(column, starts)
     return columns
+
+
+def _places(lines: Lines, chosen: Chosen) -> tuple[Column, int]:
+    """Which lines are of these form sessions, as a summary has them that names this one as `crossed`; and how
+    many of them, the first ones, stand for answers, under value 0."""
+    is_chosen = np.ones(len(lines), dtype=bool)
+    for name, values in chosen.items():
+        column = lines[name]
+        is_chosen &= column == values[0] if len(values) == 1 else np.isin(column, values)
+    if "is_one" not in (lines.dtype.names or ()):
+        return np.flatnonzero(is_chosen), 0
+    answers = np.flatnonzero(is_chosen & (lines["is_one"] == 1))
+    values = np.flatnonzero(is_chosen & (lines["value"] != 0))
+    return np.concatenate([answers, values]), len(answers)
+
+
+def _summed(columns: dict[str, Column], by: Sequence[str]) -> dict[str, Column]:
+    """As `group_sum.total`; without keys one row, or none of none."""
+    if by:
+        return total(columns, by)
+    sums = {name: column.sum(keepdims=True) for name, column in columns.items()}
+    return sums if len(next(iter(columns.values()))) else columns
 
 
 def read_outcomes(
@@ -172,6 +222,7 @@ def read_outcomes(
     within: int | None,
     by: Sequence[str] = (),
     where: Mapping[str, int] | None = None,
+    chosen: Chosen | None = None,
 ) -> Sums:
     """As `read`, of a summary of submissions (`Summary.outcomes`), with their OUTCOMES.
 
@@ -180,18 +231,14 @@ def read_outcomes(
     had more time then, and days of different age cannot be compared.
     """
     summary = SUMMARY[name]
-    counts = read(connection, name, edition, first, last, by=by, where=where)
+    counts = read(connection, name, edition, first, last, by=by, where=where, chosen=chosen)
     dims = by if within is None else (*by, "delay")
-    cells = read_cells(connection, summary.outcomes, edition, first, last, dims, where)
+    cells = read_cells(connection, summary.outcomes, edition, first, last, dims, where, chosen)
     if within is not None:
         is_within = cells.pop("delay") < within
         cells = {column: values[is_within] for column, values in cells.items()}
     names = (*by, *summary.measures, *OUTCOMES)
-    columns = _stacked(names, counts.columns, cells)
-    if by:
-        return Sums(total(columns, by))
-    sums = {name: column.sum(keepdims=True) for name, column in columns.items()}
-    return Sums(sums if len(columns[names[0]]) else columns)
+    return Sums(_summed(_stacked(names, counts.columns, cells), by))
 
 
 def last_mature_day(last: int, today: int, within: int) -> int:
@@ -210,12 +257,13 @@ def read_by_age(
     today: int,
     most: int,
     where: Mapping[str, int],
+    chosen: Chosen | None = None,
 ) -> Sums:
     """`submissions` and OUTCOMES as `read_outcomes` has them within 1, 2, ... up to `most` days: a row for
     each number of days, over the days of submission that are old enough for it."""
-    counts = read(connection, name, edition, first, last, by=("day",), where=where)
+    counts = read(connection, name, edition, first, last, by=("day",), where=where, chosen=chosen)
     cells = read_cells(
-        connection, SUMMARY[name].outcomes, edition, first, last, ("day", "delay"), where
+        connection, SUMMARY[name].outcomes, edition, first, last, ("day", "delay"), where, chosen
     )
     rows = []
     for within in range(1, most + 1):
@@ -271,7 +319,14 @@ def _restricted(statement: Select[Any], name: str, where: tuple[str, ...]) -> Se
 
 
 def read_visitors(
-    connection: Connection, edition: int, first: int, last: int, form: int, *, within: int | None
+    connection: Connection,
+    edition: int,
+    first: int,
+    last: int,
+    form: int,
+    *,
+    within: int | None,
+    chosen: Chosen | None = None,
 ) -> dict[int, int]:
     """The exact number of distinct visitors of a form over a range, by kind (`visitor_kind`). `within`: as
     in `read_outcomes`.
@@ -279,6 +334,8 @@ def read_visitors(
     A visitor who was active in the range has exactly one first active day in it: the day whose
     previous active day lies before the range, or does not exist.
     """
+    if chosen is not None:
+        return _chosen_visitors(connection, edition, first, last, form, within, chosen)
     values = {"edition": edition, "first": first, "last": last, "form": form}
     if within is not None:
         values["within"] = within
@@ -300,3 +357,39 @@ def _visitors(is_limited: bool) -> Select[Any]:
         .group_by(table.c.kind)
     )
     return statement.where(table.c.delay < bindparam("within")) if is_limited else statement
+
+
+def _chosen_visitors(
+    connection: Connection,
+    edition: int,
+    first: int,
+    last: int,
+    form: int,
+    within: int | None,
+    chosen: Chosen,
+) -> dict[int, int]:
+    """The same of some form sessions, by the visitors themselves: links between days are of all sessions."""
+    by, where = ("visitor", "is_first_session"), {"form": form}
+    sessions, outcomes = (
+        read_cells(connection, name, edition, first, last, (*by, *more), where, chosen)
+        for name, more in (("funnel", ()), ("outcome", ("delay",)))
+    )
+    is_within = True if within is None else outcomes["delay"] < within
+    counts = {}
+    for level, cells, is_active in (
+        ("visitors", sessions, sessions["views"] != 0),
+        ("submitters", sessions, sessions["submissions"] != 0),
+        ("purchasers", outcomes, (outcomes["orders"] != 0) & is_within),
+    ):
+        # Visitor 0 is a session that no visitor is known of.
+        is_active = is_active & (cells["visitor"] != 0)
+        visitors, is_first = (cells[name][is_active] for name in by)
+        of_type = {
+            "all": visitors,
+            "new": visitors[is_first == 1],
+            "returning": visitors[is_first == 0],
+        }
+        for index, name in enumerate(VISITOR_TYPES):
+            kind = visitor_kind(index, VISITOR_LEVELS.index(level))
+            counts[kind] = len(np.unique(of_type[name]))
+    return counts

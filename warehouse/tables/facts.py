@@ -25,6 +25,8 @@ fact_form_session: Final = Table(
     text("form_session_id"),
     # From events: the first of each type, and the first or last value of each attribute.
     integer("first_at", NEVER),
+    # The quarters of an hour with an event, beside that of `first_at` (`jobs/facts/quarters.py`).
+    text("quarters"),
     integer("visitor"),
     integer("viewed_at", NEVER),
     integer("started_at", NEVER),
@@ -32,6 +34,7 @@ fact_form_session: Final = Table(
     integer("completed_at", NEVER),
     integer("device"),
     integer("utm"),
+    integer("variant"),
     # The customer that an event named; `customer` is the customer after e-mails are resolved.
     integer("customer_seen"),
     integer("email"),

@@ -34,7 +34,7 @@ raw_event: Final = Table(
     text("email_sha256"),
     text("discount_id"),
     text("discount_code"),
-    # The arm of an experiment that the session saw; in no figure.
+    # The arm of an experiment that the session saw.
     text("variant"),
     # The path of the page on which it happened: a form may be split by it.
     text("page_path"),

@@ -27,7 +27,8 @@ _DAYS: Final = 7
 _IDS: Final = 2_000
 # Dimensions that are days.
 _CALENDAR: Final = ("day", "submitted")
-_NUMBERS: Final = ("bucket", "previous", "delay")
+# A visitor is a number of its own, which says nothing else.
+_NUMBERS: Final = ("bucket", "previous", "delay", "visitor", "is_first_session", "is_one")
 
 
 def write_figures(connection: Connection, summary: Summary, edition: int, file: Path) -> None:

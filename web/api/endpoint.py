@@ -20,7 +20,7 @@ from warehouse.domain.time import NEVER, day_date, local_day
 from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.csv_table import write_table
 from web.api.long_answers import Encoded, encode, let_go
-from web.api.meta import LIMITED_META, META
+from web.api.meta import LIMITED_META, META, with_filter
 from web.api.query import Query
 from web.api.rows import Answer, Row
 from web.auth.permissions import SCOPE_OPENS
@@ -72,8 +72,9 @@ class Endpoint:
     """`path` has `{id}` for a form's id, `{orderId}` or `{noteId}` for that of what `exists`; without a
     `method` it is a name, and no address. With `scope` None, any valid key will do.
 
-    `function(query, **parameters)` returns `data` or an `Answer`. Its name is that of the operation, and its
-    docstring becomes the summary and the description (`web/openapi/`). `data` is a list of rows of one kind,
+    `function(query, **parameters)`, with those of its parameters that are no `filters`, returns `data` or an
+    `Answer`. Its name is that of the operation, and its docstring becomes the summary and the description
+    (`web/openapi/`). `data` is a list of rows of one kind,
     a `single` row, or an object for each value of `dimension` (`by_dimension`). `body` is the row of the
     request's body. `refusals` are codes that only this endpoint answers with, by status. `request_headers`
     are headers that only this endpoint reads, and `response_headers` the names of those that only its answer
@@ -94,6 +95,7 @@ class Endpoint:
     function: Callable[..., Any]
     data: Row | Mapping[str, Row]
     parameters: tuple[Parameter, ...] = ()
+    filters: tuple[Parameter, ...] = ()
     single: bool = False
     ranged: bool = True
     status: int = 200
@@ -304,9 +306,13 @@ class Endpoint:
         return State(digest(*query.state, clock), query.shop.data_changed_at), until
 
     def _answer(self, query: Query) -> Answer:
-        answer = self.function(query, **query.values)
+        filters = {each.argument for each in self.filters}
+        values = {name: value for name, value in query.values.items() if name not in filters}
+        answer = self.function(query.of_chosen(), **values)
         answer = answer if isinstance(answer, Answer) else Answer(answer)
-        return replace(answer, meta={"dataThrough": query.data_through(), **answer.meta})
+        filter = {"filter": query.filter} if query.filter else {}
+        meta = {"dataThrough": query.data_through(), **answer.meta, **filter}
+        return replace(answer, meta=meta)
 
     def _keep(self, query: Query, answer: Answer, version: State, until: int) -> Encoded:
         """The answer's `data` as JSON, kept as long as it is the answer."""
@@ -349,6 +355,8 @@ class Endpoint:
             name += f"-{dimension}"
         if self.ranged:
             name += f"_{day_date(query.window.first)}_{day_date(query.window.last)}"
+        if query.filter:
+            name += "_filtered"
         # A table has the rows of an object that has rows; another object is its only row.
         lines = values if isinstance(values, list) else values.get("rows", [values])
         of_spreadsheet = query.format == SPREADSHEET
@@ -362,15 +370,21 @@ def get(
     data: Row | Mapping[str, Row],
     *parameters: Parameter,
     limited: bool = False,
+    filters: tuple[Parameter, ...] = (),
     **more: Any,
 ) -> Callable[[Callable[..., Any]], Endpoint]:
     """Decorates the function that answers. `limited`: rows after the first ones are summed in the row
-    `(other)`. `more` are further members of `Endpoint`."""
+    `(other)`. `filters` (`web/api/filters.py`) choose what the query reads; the function is not given them.
+    `more` are further members of `Endpoint`."""
     if limited:
         more["meta"] = LIMITED_META
+    if filters:
+        more["meta"] = with_filter(more.get("meta", META))
     if not isinstance(data, Row):
         parameters = (dimension(*data), *parameters)
-    return lambda function: Endpoint("GET", path, scope, function, data, parameters, **more)
+    return lambda function: Endpoint(
+        "GET", path, scope, function, data, (*parameters, *filters), filters=filters, **more
+    )
 
 
 def for_pages(name: str, row: Row) -> Callable[[Callable[..., Any]], Endpoint]:

@@ -8,6 +8,7 @@ import orjson
 from warehouse.domain.time import iso_millis
 from web.api import form_quota, forms_table
 from web.api.endpoint import VERSION, for_pages, get, write
+from web.api.filters import FILTERS
 from web.api.forms_table import FormRow, FormVersion, read_cursor, write_cursor
 from web.api.meta import LIST_META
 from web.api.query import Query
@@ -88,7 +89,7 @@ FORM_DAYS: Final = Row(
 # fmt: on
 
 
-@get("/forms/funnel", "analytics:read", ALL_FORMS_ROW, FORM_IDS)
+@get("/forms/funnel", "analytics:read", ALL_FORMS_ROW, FORM_IDS, filters=FILTERS)
 def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[dict[str, Any]]:
     """The funnel of every form of the shop, by views descending.
 

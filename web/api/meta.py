@@ -48,6 +48,9 @@ AGE_META: Final = Row(
         required=False,
     ),
 )
+_FILTER: Final = column("filter", "",
+    "The filters of the answer: their values by name. Absent without any.",
+    {"type": "object", "additionalProperties": {"type": "string"}}, required=False)
 LIST_META: Final = Row(
     "ListMeta",
     "The context of one page of a list.",
@@ -74,3 +77,8 @@ ERROR: Final = Row(
     "Error", "The body of every error, whatever its status.", inside("error", "", "", _ERROR_DETAIL)
 )
 # fmt: on
+
+
+def with_filter(meta: Row) -> Row:
+    """The same context of an answer that can be filtered."""
+    return Row(f"Filtered{meta.name}", meta.description, *meta.columns.values(), _FILTER)

@@ -5,13 +5,14 @@ and its edition are those of the key; an endpoint cannot choose others.
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
 from warehouse.daily.group_sum import Column
 from warehouse.daily.reader import (
+    Chosen,
     Sums,
     last_mature_day,
     read,
@@ -23,6 +24,7 @@ from warehouse.daily.reader import (
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date, iso_millis
 from warehouse.editions.pending_batches import from_pending
+from web.api.filters import NAMES, chosen_sessions
 from web.api.forms_table import form_names
 from web.api.row_limit import RowLimits, TextsOf
 from web.db.dimensions import Dimensions, Utm
@@ -40,7 +42,8 @@ class Query:
     ("" if the path has no form), and of its order or note `item_id`. `sees_codes`: whether who asks may
     see live codes. `values` are those of the endpoint's parameters. `window` are days as they
     are on the shop's day `today`, and `now` is the present instant. A page asks with no `credential_id`.
-    `within`: the days to buy that submissions are given (`outcomes`).
+    `within`: the days to buy that submissions are given (`outcomes`). `chosen`: the form sessions that
+    everything is read of; None: all (`of_chosen`).
     `limits`: how many rows an answer has at most. Figures are read from the snapshot of `connection`."""
 
     connection: Connection
@@ -59,6 +62,20 @@ class Query:
     sees_codes: bool = False
     credential_id: str = ""
     format: str = JSON
+    chosen: Chosen | None = None
+
+    @property
+    def filter(self) -> dict[str, str]:
+        """The values of the filters that are given, by name."""
+        given = ((name, self.values.get(name)) for name in NAMES)
+        return {name: str(value) for name, value in given if value is not None}
+
+    def of_chosen(self) -> "Query":
+        """The same question about the form sessions that the filters choose."""
+        if not self.filter:
+            return self
+        chosen = chosen_sessions(self.connection, self.shop.edition, self.filter)
+        return replace(self, chosen=chosen)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
@@ -97,9 +114,16 @@ class Query:
         where: Mapping[str, int] | None = None,
     ) -> Sums:
         """The sums of a daily summary over the window, by these dimensions."""
-        window, edition = self.window, self.shop.edition
+        window = self.window
         return read(
-            self.connection, summary, edition, window.first, window.last, by=by, where=where
+            self.connection,
+            summary,
+            self.shop.edition,
+            window.first,
+            window.last,
+            by=by,
+            where=where,
+            chosen=self.chosen,
         )
 
     def cells(self, summary: str, by: Sequence[str]) -> dict[str, Column]:
@@ -107,7 +131,13 @@ class Query:
         adds them up by other keys."""
         window = self.window
         return read_cells(
-            self.connection, summary, self.shop.edition, window.first, window.last, by
+            self.connection,
+            summary,
+            self.shop.edition,
+            window.first,
+            window.last,
+            by,
+            chosen=self.chosen,
         )
 
     def form_sums(
@@ -138,6 +168,7 @@ class Query:
             within=self.within,
             by=by,
             where=where,
+            chosen=self.chosen,
         )
 
     def form_outcomes(self, summary: str, *, by: Sequence[str] = ()) -> Sums:
@@ -156,6 +187,7 @@ class Query:
             today=self.today,
             most=most,
             where=where,
+            chosen=self.chosen,
         )
 
     def mature_through(self) -> str | None:
@@ -165,9 +197,14 @@ class Query:
 
     def visitors(self) -> dict[int, int]:
         """Distinct visitors of the form in the path, by kind; at equal age as in `outcomes`."""
-        first, last = self.window.first, self._last_day
         return read_visitors(
-            self.connection, self.shop.edition, first, last, self.form, within=self.within
+            self.connection,
+            self.shop.edition,
+            self.window.first,
+            self._last_day,
+            self.form,
+            within=self.within,
+            chosen=self.chosen,
         )
 
     @property

@@ -2,14 +2,15 @@
 
 A table has no place for `meta`; it stands in headers: `X-Request-Id` (as on every answer), `X-Shop-Id`
 (percent-encoded, should it not be ASCII), `X-Credential-Id`, `X-Range-From`, `X-Range-To`,
-`X-Currency`, `X-Timezone`, `X-Data-Through` and `X-Mature-Through` (left out where they are null), and
-`X-Other-Rows` (left out where no rows are summed). The next page is in `Link`, as on the list in JSON.
+`X-Currency`, `X-Timezone`, `X-Data-Through` and `X-Mature-Through` (left out where they are null),
+`X-Other-Rows` (left out where no rows are summed) and `X-Filter` (left out where nothing is filtered). The
+next page is in `Link`, as on the list in JSON.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from flask import Response, request
 from werkzeug.datastructures import MIMEAccept
@@ -80,6 +81,8 @@ def csv_response(
         headers["X-Data-Through"] = meta["dataThrough"]
     if meta.get("matureThrough"):
         headers["X-Mature-Through"] = meta["matureThrough"]
+    if "filter" in meta:
+        headers["X-Filter"] = urlencode(meta["filter"])
     if "otherRows" in meta:
         headers["X-Other-Rows"] = str(meta["otherRows"])
     return Response(table, 200, headers, content_type=f"{CSV_TYPE}; charset=utf-8; header=present")

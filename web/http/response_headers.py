@@ -73,6 +73,8 @@ RESPONSE_HEADERS: Final = {header.name: header for header in (
     ResponseHeader("X-Data-Through", TABLE, "CSV only: `meta.dataThrough`. Absent if that is null."),
     ResponseHeader("X-Other-Rows", TABLE,
         "CSV only: `meta.otherRows`. Absent if the table has all rows."),
+    ResponseHeader("X-Filter", TABLE,
+        "CSV only: `meta.filter`, as the query of an address. Absent without filters."),
     ResponseHeader("X-Mature-Through", TABLE,
         "CSV only: `meta.matureThrough`. Absent without `within`, and if it is null."),
     ResponseHeader("Link", SOME,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from web.api.endpoint import Endpoint
+from web.api.filters import FILTERS
 from web.api.rows import Row, Schema
 from web.http.content_type import FORMAT
 from web.http.date_range import RANGE_DESCRIPTION, RANGE_SCHEMA
@@ -85,7 +86,9 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
         yield _shared("OrderId")
     if "{noteId}" in endpoint.path:
         yield _shared("NoteId")
-    yield from map(_in_query, endpoint.parameters)
+    for parameter in endpoint.parameters:
+        is_shared = parameter in FILTERS
+        yield _shared(_component_of(parameter)) if is_shared else _in_query(parameter)
     if endpoint.ranged:
         yield _shared("Range")
     yield from map(_in_header, endpoint.request_headers)
@@ -95,6 +98,11 @@ def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
 
 def _shared(name: str) -> Schema:
     return {"$ref": f"#/components/parameters/{name}"}
+
+
+def _component_of(filter: Parameter) -> str:
+    """The name of a filter that most reports have: it is described once."""
+    return "".join(map(str.capitalize, filter.name.split("_"))) + "Filter"
 
 
 def _in_query(parameter: Parameter) -> Schema:
@@ -145,6 +153,7 @@ PARAMETERS: Final[dict[str, Any]] = {
     },
     "Format": {**_in_query(FORMAT), "schema": {"$ref": "#/components/schemas/Format"}},
     "IfNoneMatch": _in_header(IF_NONE_MATCH),
+    **{_component_of(parameter): _in_query(parameter) for parameter in FILTERS},
 }
 """Parameters of many operations, by the name under which the document has them."""
 

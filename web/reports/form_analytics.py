@@ -11,6 +11,7 @@ from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, 
 from warehouse.tables import dim_step
 from web.api.endpoint import for_pages, get
 from web.api.equal_age import WITHIN, age_clock, require_within_window
+from web.api.filters import FILTERS
 from web.api.meta import AGE_META
 from web.api.query import Query
 from web.api.rows import (
@@ -199,6 +200,7 @@ TREND: Final = Row(
     meta=AGE_META,
     rule=require_within_window,
     clock=age_clock,
+    filters=FILTERS,
 )
 def form_funnel(query: Query, within: int | None) -> Answer:
     """A form's funnel: from view to start, submission and order, with rates and revenue.
@@ -218,7 +220,7 @@ def form_funnel(query: Query, within: int | None) -> Answer:
     return Answer(data, meta={"matureThrough": query.mature_through()})
 
 
-@get("/forms/{id}/steps/dropoff", "analytics:read", STEP)
+@get("/forms/{id}/steps/dropoff", "analytics:read", STEP, filters=FILTERS)
 def step_dropoff(query: Query) -> list[dict[str, Any]]:
     """At which step sessions end.
 
@@ -260,7 +262,7 @@ def all_steps(query: Query) -> list[dict[str, Any]]:
     return sorted(filled, key=lambda row: (row["formId"], row["stepId"]))
 
 
-@get("/forms/{id}/devices", "analytics:read", DEVICE)
+@get("/forms/{id}/devices", "analytics:read", DEVICE, filters=FILTERS)
 def form_devices(query: Query) -> list[dict[str, Any]]:
     """The funnel by device type.
 
@@ -274,7 +276,7 @@ def form_devices(query: Query) -> list[dict[str, Any]]:
     return sorted(filled, key=lambda row: (-row["views"], row["deviceType"]))
 
 
-@get("/forms/{id}/visitor-conversion", "analytics:read", VISITOR)
+@get("/forms/{id}/visitor-conversion", "analytics:read", VISITOR, filters=FILTERS)
 def visitor_conversion(query: Query) -> list[dict[str, Any]]:
     """How many visitors submit, and how many buy.
 
@@ -294,7 +296,7 @@ def visitor_conversion(query: Query) -> list[dict[str, Any]]:
     ]
 
 
-@get("/forms/{id}/trends", "analytics:read", TREND, clock_of(ORDER_CLOCK))
+@get("/forms/{id}/trends", "analytics:read", TREND, clock_of(ORDER_CLOCK), filters=FILTERS)
 def form_trends(query: Query, clock: str) -> list[dict[str, Any]]:
     """A form day by day.
 

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    func,
+    literal,
+    select,
+    tuple_,
+)
 
 from warehouse.domain.figures import REVENUE
 from warehouse.domain.hash_ids import shop_text_id, text_id
@@ -17,6 +28,8 @@ from warehouse.domain.vocabulary import (
     ATTRIBUTION_TYPES,
     BY_CODE,
     CUSTOMER_TYPES,
+    DEVICES,
+    OTHER_DEVICE,
     UNATTRIBUTED,
     UTM_FIELDS,
 )
@@ -30,18 +43,31 @@ from warehouse.tables import (
 )
 from web.api.endpoint import Endpoint, get
 from web.api.equal_age import window_days
+from web.api.filters import (
+    DEVICE,
+    NONE,
+    UTM_FILTERS,
+    VARIANT,
+    VISITOR,
+    VISITORS,
+    is_asked,
+    text_of,
+    variant_id,
+)
 from web.api.meta import RECEIPTS_META
 from web.api.query import Query
 from web.api.rows import Answer, Row, column, rows, text
 from web.auth.permissions import VIEW_CUSTOMERS
 from web.http.current_request import Shop
 from web.http.errors import not_found
-from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, any_text, of_form, one_of
+from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, Parameter, any_text, of_form, one_of
 from web.reports.new_returning import CUSTOMER_TYPE
 
 # The most submissions that the story of an order names.
 MOST_CANDIDATES: Final = 100
 _PAGE_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
+# Below every code, and no hash of a text.
+_NO_VALUE: Final = literal(-1, BigInteger)
 _MATCHES: Final = ATTRIBUTION_TYPES[:UNATTRIBUTED]
 _BECAUSE: Final = ("chosen", "outside_window", "weaker_match", "earlier", "tie")
 
@@ -107,17 +133,23 @@ STORY: Final = Row(
     clock=ORDER_CLOCK,
     owner="Why this order is credited as it is.",
 )
-_FILTERS: Final = (
+_OF_ORDERS: Final = (
     one_of("type", ATTRIBUTION_TYPES, "Only orders that are credited like this."),
     of_form("Only orders that are credited to this form."),
     any_text("discount_id", "Only orders that used this discount, as `discountId` has it in "
         "`/v1/discounts/performance`. Needs the scope `discounts:read`.", scope="discounts:read"),
-    any_text("utm_source", "Only orders with this effective UTM source. An empty one is a value.",
-        allow_empty=True),
-    any_text("utm_campaign", "Only orders with this effective UTM campaign. An empty one is a value.",
-        allow_empty=True),
     one_of("customer", CUSTOMER_TYPES, "Only orders of such customers, see `customerType`."),
 )
+
+
+def _of_utm(name: str) -> Parameter:
+    kind = name.removeprefix("utm_")
+    words = f"Only orders with this effective UTM {kind}, exactly; an empty one or `{NONE}`: without any."
+    return any_text(name, words, allow_empty=True)
+
+
+# An order has an effective UTM whether it is credited or not.
+_FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
 # fmt: on
 _order, _session, _utm = fact_order.c, fact_form_session.c, dim_utm.c
 _FROM: Final = fact_order.outerjoin(
@@ -146,9 +178,10 @@ _POSITION: Final = tuple_(_order.created_at, _order.order_id)
     "/orders",
     "customers:read",
     ROW,
-    *_FILTERS,
+    *_OF_ORDERS,
     LIMIT,
     CURSOR,
+    filters=_FILTERS,
     meta=RECEIPTS_META,
     page_needs=_PAGE_NEEDS,
     response_headers=("Link",),
@@ -161,7 +194,9 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     """
     kept = and_(*_kept(query, **filters))
     sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
-    total, net = query.connection.execute(sums.select_from(_FROM).where(kept)).one()
+    # Only filters ask for more than an order itself has.
+    counted = sums.select_from(_FROM if query.filter else fact_order)
+    total, net = query.connection.execute(counted.where(kept)).one()
     meta = {"total": total, "netRevenueCents": int(net), "nextCursor": None}
     page = _newest_first(kept)
     if cursor is not None:
@@ -190,7 +225,8 @@ first_orders: Final = Endpoint(
     None,
     _first_orders,
     ROW,
-    _FILTERS,
+    (*_OF_ORDERS, *_FILTERS),
+    filters=_FILTERS,
     page_needs=_PAGE_NEEDS,
 )
 
@@ -239,8 +275,6 @@ def _kept(
     type: str | None,
     form_id: str | None,
     discount_id: str | None,
-    utm_source: str | None,
-    utm_campaign: str | None,
     customer: str | None,
 ) -> Iterable[ColumnElement[bool]]:
     """The conditions of the window and of the filters."""
@@ -263,11 +297,32 @@ def _kept(
             )
             .exists()
         )
-    for name, value in (("utm_source", utm_source), ("utm_campaign", utm_campaign)):
-        if value is not None:
-            yield func.coalesce(_utm[name], "") == value
+    yield from _filtered(query.filter)
     if customer is not None:
         yield _order.customer_type == CUSTOMER_TYPES.index(customer)
+
+
+def _filtered(filter: Mapping[str, str]) -> Iterable[ColumnElement[bool]]:
+    """The conditions of the filters: UTM is the effective one, all else is of the session that the order is
+    credited to."""
+    if not filter:
+        return
+    for name in UTM_FILTERS:
+        yield is_asked(
+            func.coalesce(_utm[name], ""), text_of(filter[name]) if name in filter else None
+        )
+    visitor, device, variant = (filter.get(name) for name in ("visitor", "device", "variant"))
+    for value, wanted in (
+        # A session without a device counts under "other".
+        (
+            func.coalesce(func.nullif(_session.device, 0), OTHER_DEVICE),
+            device and DEVICES.index(device),
+        ),
+        (_session.is_first_session, visitor and VISITORS.index(visitor)),
+        (_session.variant, variant and variant_id(variant)),
+    ):
+        # An order that is credited to none has no value that is asked for.
+        yield is_asked(case((_order.session == 0, _NO_VALUE), else_=value), wanted)
 
 
 def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:

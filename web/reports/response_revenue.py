@@ -9,6 +9,7 @@ from warehouse.daily.group_sum import Column, total
 from warehouse.daily.reader import Sums
 from warehouse.domain.figures import OUTCOME
 from web.api.endpoint import get
+from web.api.filters import FILTERS
 from web.api.query import Query
 from web.api.row_limit import OTHER, first_rows, limit_rows, other_rows
 from web.api.rows import FIELD_ID, Answer, Row, column, text, with_figures
@@ -41,7 +42,7 @@ answer (0 in rows of other types), and `summed_rows` the number of rows whose su
 _VALUE, _OTHER_VALUES, _NO_ANSWER = range(3)
 
 
-@get("/forms/{id}/response-revenue", "analytics:read", ROW, limited=True)
+@get("/forms/{id}/response-revenue", "analytics:read", ROW, limited=True, filters=FILTERS)
 def response_revenue(query: Query) -> Answer:
     """Revenue by answer.
 

@@ -8,6 +8,7 @@ from warehouse.daily.reader import Sums
 from warehouse.domain.figures import OUTCOME, RATES, count, money
 from warehouse.domain.vocabulary import UNATTRIBUTED
 from web.api.endpoint import get
+from web.api.filters import FILTERS
 from web.api.query import Query
 from web.api.rows import Row, inside, text
 from web.http.parameters import SUBMISSION_CLOCK, clock_of
@@ -53,13 +54,14 @@ ROW: Final = Row(
 # fmt: on
 
 
-@get("/revenue/by-form", "analytics:read", ROW, clock_of(SUBMISSION_CLOCK))
+@get("/revenue/by-form", "analytics:read", ROW, clock_of(SUBMISSION_CLOCK), filters=FILTERS)
 def revenue_by_form(query: Query, clock: str) -> list[dict[str, Any]]:
     """Revenue by form.
 
     A row per form with any figure. With `clock=submission`, orders and revenue are those that followed from
     the window's submissions, to date. With `clock=order`, they are those of the window's orders, and a last
-    row has the orders that are credited to no form. Order: netRevenueCents descending, formId.
+    row has the orders that are credited to no form, unless the answer is filtered. Order: netRevenueCents
+    descending, formId.
     """
     submitted = query.outcomes("funnel", by=("form",))
     lines = _by_form(submitted)
@@ -77,6 +79,9 @@ def revenue_by_form(query: Query, clock: str) -> list[dict[str, Any]]:
             for form in lines.keys() | orders.keys()
         },
     )
+    if query.filter:
+        # Of an order that is credited to none, no session says which it is.
+        return rows
     unattributed = query.sums("attribution", where={"type": UNATTRIBUTED}).total()
     if any(unattributed.values()):
         rows.append(ROW.filled((None, None), none | no_orders | unattributed))

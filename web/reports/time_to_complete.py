@@ -12,6 +12,7 @@ from warehouse.domain.rounding import ratio
 from warehouse.domain.time import MICROS_PER_MS
 from warehouse.domain.vocabulary import DEVICES
 from web.api.endpoint import get
+from web.api.filters import FILTERS
 from web.api.query import Query
 from web.api.rows import Row, rows, text
 
@@ -59,7 +60,7 @@ ROW: Final = Row(
 # fmt: on
 
 
-@get("/forms/{id}/time-to-complete", "analytics:read", ROW)
+@get("/forms/{id}/time-to-complete", "analytics:read", ROW, filters=FILTERS)
 def time_to_complete(query: Query) -> list[dict[str, Any]]:
     """How long it takes to complete the form.
 

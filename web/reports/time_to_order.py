@@ -5,6 +5,7 @@ from typing import Any, Final
 from warehouse.domain.figures import OUTCOME, SUBMISSION, count
 from web.api.endpoint import Clock, get
 from web.api.equal_age import old_enough_clock, window_days
+from web.api.filters import FILTERS
 from web.api.query import Query
 from web.api.rows import Row, column
 
@@ -46,6 +47,7 @@ def _age_clock(query: Query) -> Clock:
     "analytics:read",
     ROW,
     clock=_age_clock,
+    filters=FILTERS,
 )
 def time_to_order(query: Query) -> list[dict[str, Any]]:
     """How long it takes from a submission to an order.

@@ -105,7 +105,7 @@ class EventsKind(Kind):
         *BUYER_FIELDS,
         Field("discount_id", ID, "the discount that the session was issued"),
         Field("discount_code", CODE, "the code that the session was issued"),
-        Field("variant", SHORT_TEXT, "the arm of an experiment; kept, and in no figure"),
+        Field("variant", SHORT_TEXT, "the arm of an experiment, by which answers can be filtered"),
         Field("page_path", PAGE_PATH, "the page's; Set up can split a form by it"),
         *UTM_FIELD_LIST,
     )

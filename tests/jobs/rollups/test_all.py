@@ -68,6 +68,26 @@ def test_the_order_of_facts_does_not_matter(some: Facts, seed: int) -> None:
         assert rolled(name, shuffled) == rolled(name, some)
 
 
+@few
+@given(some=some_facts())
+def test_what_can_be_filtered_adds_up_to_what_is_not(some: Facts) -> None:
+    """Whatever sessions are chosen, and in whatever parts, they add up to all of them."""
+    for summary in SUMMARIES:
+        # Events are of no session, but of `all_forms` alone.
+        if summary.crossed and summary.name != "all_forms":
+            crossed = ROLLUPS[summary.crossed](some)
+            if "is_one" in crossed:
+                answers = np.flatnonzero(crossed["is_one"] == 1)
+                values = np.flatnonzero(crossed["value"] != 0)
+                places = np.concatenate([answers, values])
+                crossed = {name: column[places] for name, column in crossed.items()}
+                crossed["value"][: len(answers)] = 0
+                # They are of an answer, whatever it chose.
+                crossed["lists"] = crossed.get("lists", crossed["value"]) * (crossed["value"] == 0)
+            own = {name: crossed[name] for name in summary.columns}
+            assert _sum(summary.name, own) == _sum(summary.name, ROLLUPS[summary.name](some))
+
+
 def test_money_is_exact_beyond_what_a_float_holds() -> None:
     large = [
         {"order": 1, "gross": 2**53 + 1, "refunded": 2**62},
@@ -142,4 +162,5 @@ def _only(
         orders=bought,
         order_codes=of(whole.order_codes, "order", bought),
         events=pd.DataFrame(whole.events)[events],
+        quarters=of(pd.DataFrame(whole.quarters), "session", kept),
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.support.oracle import answers_forms
 from tests.support.oracle.comparing import compare
+from tests.support.oracle.filters import FILTERED, FILTERS, filtered
 from tests.support.oracle.records import Row
 from tests.support.oracle.row_limit import LIMITS, Limited, RowLimits
 from tests.support.oracle.state import ANSWERS, Question, State
@@ -62,15 +63,17 @@ class Oracle:
     def describes(
         self, shop_id: str, meta: dict[str, Any], query: dict[str, str], today: date
     ) -> bool:
-        """Whether `meta` has the shop's currency and timezone, says that figures are there, and with
-        `within` (only then) up to which day they count."""
+        """Whether `meta` has the shop's currency and timezone, says that figures are there, with `within`
+        (only then) up to which day they count, and repeats the filters."""
         state = self.state(shop_id)
         expected: dict[str, Any] = {"currency": state.currency, "timezone": state.timezone.key}
         if "within" in query:
             first, last = resolve_range(query.get("range"), today)
             until = answers_forms.mature_through(first, last, today, int(query["within"]))
             expected["matureThrough"] = until and until.isoformat()
-        names = ("currency", "timezone", "matureThrough")
+        if asked := {name: value for name, value in query.items() if name in FILTERS}:
+            expected["filter"] = asked
+        names = ("currency", "timezone", "matureThrough", "filter")
         shown = {name: meta[name] for name in names if name in meta}
         return shown == expected and bool(meta["dataThrough"])
 
@@ -105,6 +108,8 @@ class Oracle:
         else:
             raise UnknownForm(form_id)
         question = Question(first, last, today, now, query, form_id, self._limits)
+        if address in FILTERED and any(name in query for name in FILTERS):
+            state = filtered(state, query)
         return _limited(ANSWERS[address](state, question))
 
 

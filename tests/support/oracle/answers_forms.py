@@ -20,7 +20,11 @@ MONEY = ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents")
 def all_forms_funnel(state: State, question: Question) -> Data:
     """3: "Without `form_ids`: every form with any event in the window. With it: one row for each
     distinct id that is a form of the shop or has events of the shop in the window"."""
-    active = {e.form_id for e in state.events if state.within(e.at, question)}
+    active = {
+        session.form_id
+        for session in state.sessions
+        if any(state.within(at, question) for at in session.instants)
+    }
     shown = active
     if "form_ids" in question.params:
         asked = {text.strip().lower() for text in question.params["form_ids"].split(",")}

@@ -6,7 +6,9 @@ from typing import Any
 
 from tests.support.oracle.attribution import TYPES
 from tests.support.oracle.discounts import used
+from tests.support.oracle.filters import of_session, text
 from tests.support.oracle.orders import Order
+from tests.support.oracle.records import UTM
 from tests.support.oracle.sessions import Session
 from tests.support.oracle.state import Question, State, answers
 from tests.support.oracle.times import iso
@@ -27,17 +29,26 @@ def filtered(state: State, question: Question) -> list[Order]:
         "type": lambda order: {state.credits[order.id].type},
         "form_id": lambda order: _of_form(state, order),
         "discount_id": lambda order: set(used(order, state.discounts)),
-        "utm_source": lambda order: {state.utm(order)[0]},
-        "utm_campaign": lambda order: {state.utm(order)[2]},
+        **{
+            name: lambda order, place=place: {state.utm(order)[place]}  # type: ignore[misc]
+            for place, name in enumerate(UTM[:5])
+        },
         "customer": lambda order: {state.customer_type(order)},
     }
-    asked = {name: text for name, text in question.params.items() if name in values}
+    asked = {name: text(value) for name, value in question.params.items() if name in values}
+    of_sessions = any(name in question.params for name in ("device", "visitor", "variant"))
     orders = [
         order
         for order in state.ordered(question)
-        if all(text in values[name](order) for name, text in asked.items())
+        if all(value in values[name](order) for name, value in asked.items())
+        and (not of_sessions or _is_of_session(state, order, question.params))
     ]
     return sorted(orders, key=lambda order: (order.at, order.id), reverse=True)
+
+
+def _is_of_session(state: State, order: Order, params: dict[str, str]) -> bool:
+    session = state.credits[order.id].session
+    return session is not None and of_session(state, session, params)
 
 
 def _of_form(state: State, order: Order) -> set[str]:

@@ -47,6 +47,7 @@ class Event:
     discount_id: str | None
     code: str | None
     utm: tuple[str, ...]
+    variant: str
 
 
 def present(row: Row, field: str, length: int | None = None) -> Any:
@@ -129,6 +130,7 @@ def event_of(row: Row) -> Event:
         discount_id=present(row, "discount_id"),
         code=upper(present(row, "discount_code")),
         utm=utm_of(row),
+        variant=present(row, "variant", 255) or "",
     )
 
 

@@ -24,12 +24,15 @@ class Session:
     form_id: str
     id: str
     first_at: datetime
+    instants: tuple[datetime, ...]
+    """Those of its events."""
     milestones: dict[str, datetime]
     """`view`, `start`, `subscribe`, `complete` -> the first time, where there was one."""
     submitted_at: datetime | None
     visitor: str
     device: str
     utm: tuple[str, ...]
+    variant: str
     customer: str | None
     email: str | None
     steps: dict[str, Step]
@@ -67,11 +70,13 @@ def session_of(events: list[Event]) -> Session:
         form_id=events[0].form_id,
         id=events[0].session_id,
         first_at=events[0].at,
+        instants=tuple(event.at for event in events),
         milestones=milestones,
         submitted_at=min(reached, default=None),
         visitor=events[0].visitor,
         device=devices[0] if devices else "other",
         utm=utms[0] if utms else ("",) * 6,
+        variant=next((event.variant for event in events if event.variant), ""),
         customer=customers[-1] if customers else None,
         email=emails[-1] if emails else None,
         steps=steps_of(events),

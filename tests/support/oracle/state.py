@@ -1,6 +1,7 @@
 """The data behind the answers of one shop, each derived thing once."""
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -76,6 +77,20 @@ class State:
     def submissions(self) -> list[Session]:
         """Section 1: "a form session that reached `subscribe` or `complete`"."""
         return [session for session in self.sessions if session.submitted_at]
+
+    def with_only(self, sessions: list[Session]) -> "State":
+        """The shop as if it had no other sessions, nor other orders than those credited to them: "credited as
+        they are, each `new` or `returning` as in the whole shop, steps named as in the whole shop"."""
+        other = copy(self)
+        other.__dict__ |= {
+            "sessions": sessions,
+            "submissions": [session for session in sessions if session.submitted_at],
+            "new_sessions": self.new_sessions,
+            "credits": self.credits,
+            "_orders_by_session": self._orders_by_session,
+            "orders": [one for one in self.orders if self.credits[one.id].session in sessions],
+        }
+        return other
 
     @cached_property
     def new_sessions(self) -> set[Session]:

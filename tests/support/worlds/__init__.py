@@ -18,9 +18,11 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from tests.support.oracle import ANSWERS
+from tests.support.oracle.filters import FILTERED
 from tests.support.oracle.times import day_start, local_day
 from tests.support.worlds.ads import ad_accounts, ad_spend, exchange_rates
 from tests.support.worlds.cast import FIELDS, Cast, Row
+from tests.support.worlds.filters import some_filters
 from tests.support.worlds.orders import order_versions
 from tests.support.worlds.sessions import session_events
 
@@ -38,6 +40,8 @@ SHOPS = (
 DAYS_AGO = (0, 1, 6, 29, 30, 31, 36, 61)
 CLOCKS: tuple[dict[str, str], ...] = ({}, {"clock": "order"}, {"clock": "submission"})
 WITHIN = ("1", "3", "5", "30")
+# Questions of each address and form that are filtered at random.
+FILTERED_TIMES = 2
 EDGES = (
     timedelta(),
     timedelta(microseconds=-1),
@@ -130,12 +134,19 @@ class World:
                 for a, b in zip(fields, [*fields[1:], fields[0]], strict=True)
             ],
         }
-        return [
-            (address.format(id=form_id), more)
-            for address in ANSWERS
-            for form_id in (cast.forms if "{id}" in address else [""])
-            for more in parameters.get(address, [{}])
-        ]
+        rng = Random(f"filters of {shop_id} {self.seed}")
+        found = []
+        for address in ANSWERS:
+            for form_id in cast.forms if "{id}" in address else [""]:
+                own = [*parameters.get(address, [{}])]
+                if address in (*FILTERED, "/v1/orders"):
+                    # Of the orders the first question alone: each other one is a statement of its own.
+                    plain = own[:1] if address == "/v1/orders" else own
+                    own = own + [
+                        {**rng.choice(plain), **some_filters(rng)} for _ in range(FILTERED_TIMES)
+                    ]
+                found += [(address.format(id=form_id), more) for more in own]
+        return found
 
 
 def world(seed: int, size: int = 10, now: datetime = NOW) -> World:

@@ -28,10 +28,10 @@ def test_a_parameter_that_an_endpoint_does_not_have(
     """Figures of all devices were taken for those of phones."""
     path = address(endpoint, shop.form(FORM))
     headers = {"Authorization": f"Bearer {shop.mint()}", "Content-Type": "application/json"}
-    answer = client.open(f"{path}?device=mobile", method=endpoint.method, headers=headers)
+    answer = client.open(f"{path}?devices=mobile", method=endpoint.method, headers=headers)
     error = answer.get_json()["error"]
     assert (answer.status_code, error["code"]) == (400, "unknown_parameter")
-    assert error["message"].startswith("`device` is no parameter of this address, which ")
+    assert error["message"].startswith("`devices` is no parameter of this address, which ")
     for name in endpoint.names:
         assert f"`{name}`" in error["message"]
 

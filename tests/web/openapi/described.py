@@ -59,7 +59,12 @@ _DAYS: Final = {"range": "2026-03-11..2026-03-12"}
 # The questions of an operation that are more than its address: the parameters of each, by name.
 _PARAMETERS: Final[dict[str, dict[str, dict[str, str]]]] = {
     "listForms": {"answer": {"limit": "2"}},
-    "formFunnel": {"answer": {}, "equal_age": {"within": "1"}},
+    "formFunnel": {
+        "answer": {},
+        "equal_age": {"within": "1"},
+        "filtered": {"device": "mobile", "visitor": "new"},
+    },
+    "visitorConversion": {"answer": {}, "filtered": {"utm_source": "facebook"}},
     "crossField": {"answer": {"fieldA": "skin_type", "fieldB": "concerns"}},
     "formTrends": {"answer": _DAYS},
     "attributionDaily": {"answer": _DAYS},

@@ -26,7 +26,7 @@ _QUERY: Final = {
     "invalid_clock": {"clock": "sun"},
     "invalid_within": {"within": "31"},
     "unknown_parameter": {"colour": "blue"},
-    "invalid_filter": {"type": "sun"},
+    "invalid_filter": {"visitor": "sun"},
 }
 _HEADERS: Final = {
     "unauthorized": {"Authorization": "Bearer unknown"},

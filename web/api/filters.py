@@ -1,0 +1,87 @@
+"""The filters of an answer (contract 4, "Filters"): parameters that choose form sessions by their attributes,
+and with them the orders that are credited to these.
+
+START HERE to add one: its parameter, and in `chosen_sessions` the values that it stands for.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+
+from warehouse.connections.errors import Unavailable
+from warehouse.daily.group_sum import Column
+from warehouse.daily.reader import Chosen
+from warehouse.domain.hash_ids import text_id
+from warehouse.domain.vocabulary import DEVICES, UTM_FIELDS
+from warehouse.tables import dim_utm, edition
+from web.http.parameters import Parameter, any_text, one_of
+
+# The value that stands for an empty one.
+NONE: Final = "(none)"
+UTM_FILTERS: Final = UTM_FIELDS[:-1]
+VISITORS: Final = ("returning", "new")
+# The version of the logic from which on daily rows can be filtered (`catalogue.LOGIC_VERSION`).
+_SINCE: Final = 5
+_ORDERS: Final = "and the orders that are credited to them"
+
+
+def _of_utm(name: str) -> Parameter:
+    kind = name.removeprefix("utm_")
+    words = f"Only form sessions with this UTM {kind}, exactly, {_ORDERS}. `{NONE}`: without any."
+    return any_text(name, words)
+
+
+# fmt: off
+DEVICE: Final = one_of("device", DEVICES[1:], f"Only form sessions on this kind of device, {_ORDERS}.")
+VISITOR: Final = one_of("visitor", sorted(VISITORS),
+    "Only form sessions that are their visitor's first with the form (`new`) or the others (`returning`), "
+    f"{_ORDERS}.")
+VARIANT: Final = any_text("variant",
+    f"Only form sessions with this variant of an experiment, {_ORDERS}. The earliest event with a variant "
+    f"says that of its session. `{NONE}`: without any.")
+# fmt: on
+FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
+NAMES: Final = tuple(parameter.name for parameter in FILTERS)
+
+
+def text_of(value: str) -> str:
+    """The text that a filter's value stands for."""
+    return "" if value == NONE else value
+
+
+def variant_id(value: str) -> int:
+    """The id of the variant that a filter's value stands for; 0 for none."""
+    text = text_of(value)
+    return text_id(text) if text else 0
+
+
+def chosen_sessions(connection: Connection, number: int, filter: Mapping[str, str]) -> Chosen:
+    """The form sessions of an edition that meet all of the filters, which are given by name. Raises
+    Unavailable while the edition is one of an older program, which has nothing to answer from."""
+    version = connection.scalar(select(edition.c.logic_version).where(edition.c.edition == number))
+    if version is not None and version < _SINCE:
+        raise Unavailable(
+            "The figures are being made anew, so that they can be filtered. Try again after the next rollup."
+        )
+    chosen: dict[str, Column] = {}
+    if "device" in filter:
+        chosen["device"] = np.array([DEVICES.index(filter["device"])])
+    if "visitor" in filter:
+        chosen["is_first_session"] = np.array([VISITORS.index(filter["visitor"])])
+    if "variant" in filter:
+        chosen["variant"] = np.array([variant_id(filter["variant"])])
+    utm = {name: text_of(filter[name]) for name in UTM_FILTERS if name in filter}
+    if utm:
+        own = (is_asked(dim_utm.c[name], utm.get(name)) for name in UTM_FILTERS)
+        found = connection.scalars(select(dim_utm.c.utm).where(dim_utm.c.edition == number, *own))
+        # 0 stands for six empty values.
+        chosen["utm"] = np.array([*found, *([] if any(utm.values()) else [0])], dtype=np.int64)
+    return chosen
+
+
+def is_asked(value: ColumnElement[Any], wanted: str | int | None) -> ColumnElement[bool]:
+    """The condition that a value, which is never null, is the wanted one, or that none is wanted: a statement
+    is the same, whichever filters are given."""
+    return value == func.coalesce(bindparam(None, wanted, type_=value.type, unique=True), value)
