@@ -1,6 +1,6 @@
 """START HERE for verdicts: cells of figures, and which of a page's changes chance does not explain.
 
-`Changes.cell` is the one way from a figure to what a page shows of it. It takes the change into the page's
+`PageChanges.cell` is the one way from a figure to what a page shows of it. It takes the change into the page's
 list, and a verdict is made of all of them together (Benjamini and Hochberg): where nothing has changed, at
 most one page in twenty shows a colour. So every cell of a page exists before its template draws the first.
 
@@ -53,7 +53,7 @@ class Chip:
     better. `p_value` is that of the change, None where nothing is known of its noise; `word` says why there
     is no verdict: a value of `data-change`, with its `reason`."""
 
-    family: "Changes"
+    family: "PageChanges"
     size: str = ""
     unit: str = ""
     rises: bool | None = None
@@ -152,7 +152,7 @@ class Cell:
         return [*texts, (last, Markup())] if last else texts
 
 
-class Changes:
+class PageChanges:
     """All changes of one page."""
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ from web.api.forms import get_form
 from web.api.forms_table import form_names
 from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
-from web.dashboard.changes import Changes
+from web.dashboard.changes import PageChanges
 from web.dashboard.comparable import EVENTS, Comparable, Pair
 from web.dashboard.compare import ComparedRows, Line, Rows
 from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
@@ -93,7 +93,7 @@ class View:
     selection: Selection
     comparable: Comparable
     answers: Answers
-    changes: Changes = field(default_factory=Changes)
+    changes: PageChanges = field(default_factory=PageChanges)
 
     def data(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
         """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the

@@ -16,7 +16,7 @@ from warehouse.domain.figures import FIGURES, MONEY, Figure
 from web.api.csv_table import guarded_text
 from web.api.rows import Row
 from web.dashboard import formatting
-from web.dashboard.changes import Attributes, Cell, Changes
+from web.dashboard.changes import Attributes, Cell, PageChanges
 from web.dashboard.compare import Amount, ComparedRow, Rate
 from web.dashboard.page import View
 from web.dashboard.selection import address
@@ -117,7 +117,7 @@ class Column:
 
     def cell(
         self,
-        changes: Changes,
+        changes: PageChanges,
         row: ComparedRow,
         currency: str,
         *,

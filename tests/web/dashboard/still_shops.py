@@ -15,7 +15,7 @@ from flask import Flask
 
 from jobs.demo.cast import FORMS
 from warehouse.domain.time import day_date
-from web.dashboard.changes import DOWN, UP, Changes
+from web.dashboard.changes import DOWN, UP, PageChanges
 from web.dashboard.comparable import Pair
 from web.dashboard.compare import Amount, Rate
 from web.dashboard.statistics import NOISE_DAYS, Noise, noise_of
@@ -175,7 +175,7 @@ def _pair(days: int) -> Pair:
 
 def coloured(figures: list[Amount | Rate]) -> list[str]:
     """The words of the changes that have a colour, as the cells of one page."""
-    changes = Changes()
+    changes = PageChanges()
     with APP.test_request_context():
         cells = [
             changes.cell(each, "percent" if isinstance(each, Rate) else "count") for each in figures

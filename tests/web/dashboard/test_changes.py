@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from flask import Flask
 
-from web.dashboard.changes import Cell, Changes
+from web.dashboard.changes import Cell, PageChanges
 from web.dashboard.comparable import NO_DATA, TOO_YOUNG, Pair
 from web.dashboard.compare import Amount, Rate
 from web.dashboard.statistics import Noise
@@ -28,9 +28,9 @@ BETTER, WORSE, SAME = (
 )
 
 
-def cell(figure: Amount | Rate, unit: str = "count", changes: Changes | None = None) -> Cell:
+def cell(figure: Amount | Rate, unit: str = "count", changes: PageChanges | None = None) -> Cell:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
-        return (changes or Changes()).cell(figure, unit, "USD", name="orders")
+        return (changes or PageChanges()).cell(figure, unit, "USD", name="orders")
 
 
 def chip(made: Cell) -> tuple[str, str, str]:
@@ -65,7 +65,7 @@ def test_one_chip(figure: Amount | Rate, unit: str, shown: tuple[str, str, str])
 
 def test_more_of_a_loss_is_worse() -> None:
     with APP.test_request_context():
-        made = Changes().cell(Rate(500, 1_000, *BETTER, SHOWN), "percent", is_loss=True)
+        made = PageChanges().cell(Rate(500, 1_000, *BETTER, SHOWN), "percent", is_loss=True)
     assert chip(made) == ("▲ 20", "bad", "up")
 
 
@@ -74,7 +74,7 @@ def test_a_colour_is_for_all_changes_of_the_page_together() -> None:
     figure = Rate(336, 1_000, (350, 1_000), (300, 1_000), SHOWN)
     assert 0.005 < (figure.p_value or 0) < 0.025
     assert chip(cell(figure, "percent"))[2] == "up"
-    changes = Changes()
+    changes = PageChanges()
     cells = [
         cell(each, "percent", changes) for each in [figure] + 40 * [Rate(300, 1_000, *SAME, SHOWN)]
     ]
@@ -82,7 +82,7 @@ def test_a_colour_is_for_all_changes_of_the_page_together() -> None:
 
 
 def test_no_cell_is_made_after_the_first_verdict() -> None:
-    changes = Changes()
+    changes = PageChanges()
     first = cell(Rate(500, 1_000, *BETTER, SHOWN), "percent", changes)
     assert first.chip
     assert first.chip.is_sure
@@ -92,8 +92,10 @@ def test_no_cell_is_made_after_the_first_verdict() -> None:
 
 def test_programs_read_what_is_compared_with_what() -> None:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
-        made = Changes().cell(Amount(900, 300, 200, PAIR), "money", "USD", name="netRevenueCents")
-        alone = Changes().cell(Amount(300, 300, 200, SHOWN), "money", "USD", name="net")
+        made = PageChanges().cell(
+            Amount(900, 300, 200, PAIR), "money", "USD", name="netRevenueCents"
+        )
+        alone = PageChanges().cell(Amount(300, 300, 200, SHOWN), "money", "USD", name="net")
         assert f"{made.attributes}" == ' data-figure="netRevenueCents" data-value="900"'
         own, *further = made.depth
         days = 'data-days="2024-01-08..2024-01-14" data-days-before="2024-01-01..2024-01-07"'
