@@ -1,8 +1,9 @@
 """START HERE for verdicts: cells of figures, and which of a page's changes chance does not explain.
 
-`PageChanges.cell` is the one way from a figure to what a page shows of it. It takes the change into the page's
-list, and a verdict is made of all of them together (Benjamini and Hochberg): where nothing has changed, at
-most one page in twenty shows a colour. So every cell of a page exists before its template draws the first.
+`PageChanges.cell` is the one way from a figure to what a page shows of it. It takes the change into the
+page's list, and a verdict is made of all of them together (Benjamini and Hochberg): where nothing has
+changed, at most one page in twenty shows a colour. So every cell of a page exists before its template draws
+the first.
 
 Programs read a page as well. Each figure has the name and the number of the API (`data-figure`,
 `data-value`). One that is set beside a former figure says in the same element how it changed
