@@ -4,20 +4,28 @@ Spend is dated by the platform, submissions and orders by their own day. Revenue
 spend in that of the ad account: the two meet only where the API has converted the revenue, in `roas`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from warehouse.domain.currencies import minor_units
+from warehouse.domain.hash_ids import SEPARATOR, text_id
 from warehouse.domain.rounding import ratio
+from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.domain.zones import zone
-from web.dashboard.charts.bars import pairs
+from web.api.query import Query
+from web.dashboard.changes import Cell
 from web.dashboard.comparable import EVENTS, ORDERS, SPEND
 from web.dashboard.compare import Amount, ComparedRow
+from web.dashboard.daily_noise import daily_noise, orders_by_utm
 from web.dashboard.page import Page, View
-from web.dashboard.table import Card, Column, Sum, card, columns_of, shown, table
-from web.reports.ads import ROW, ad_spend
+from web.dashboard.statistics import Noise, p_changed
+from web.dashboard.table import Card, Column, Sum, columns_of, table
+from web.db.dimensions import Utm
+from web.reports.ads import ROW, ad_spend, campaigns_of
+from web.reports.revenue_by_utm import HIERARCHY
 
 # The advice about a provider whose figures are not complete.
 REASONS: Final = {
@@ -27,14 +35,15 @@ REASONS: Final = {
 }
 # Below it, in per cent, too many submissions cannot be set against the spend that won them.
 LOW_COVERAGE: Final = 80
-# Campaigns of the chart, for each currency of spend; the table has more.
-_DRAWN: Final = 8
 _ROAS_DIGITS: Final = 4
 _NO_SUBMISSIONS: Final = "no submissions from it"
 # Spend is dated by the platform; what it brought is made of events and orders.
 _MADE_OF: Final = (SPEND, EVENTS, ORDERS)
 _NO_SPEND: Final = "no spend in these days"
 _NET: Final = "attributedNetRevenueCents"
+_SOURCE, _CAMPAIGN, _ID = (
+    UTM_FIELDS.index(name) for name in ("utm_source", "utm_campaign", "utm_id")
+)
 _column = columns_of(ROW)
 
 # A campaign, or several whose spend is in one currency, as a row of the report. `spend` is in minor units of
@@ -45,27 +54,25 @@ Line = dict[str, Any]
 
 def ads(view: View) -> Page:
     home, data = view.shop.currency, view.data(ad_spend)
-    totals = spend_by_currency(view)
-    by_provider = _ranked(_lines_by(view, "currency", "provider"), home)
-    by_campaign = _lines_by(view, "currency", "provider", "campaignId")
-    credited = view.compared(ad_spend, lines=_of_campaigns, made_of=_MADE_OF).total(ROW.total)
+    by_campaign = _with_shares(
+        _lines_by(view, "currency", "provider", "campaignId", noise=_noise(view))
+    )
     columns = _columns(home)
+    totals = spend_by_currency(view)
     sums = [Sum(f"All with spend in {each['currency']}", each) for each in totals]
     sums += _other_orders(data["rows"])
     marks = {"provider": "provider", "currency": "currency"}
     return view.page(
         "ads.html",
-        cards=_cards(totals, credited, (columns[2], columns[-1]), home) if by_campaign else [],
-        provider_charts=_charts(by_provider),
-        campaign_charts=_charts(_ranked(by_campaign, home), _DRAWN),
-        drawn=_DRAWN,
+        cards=_cards(view, totals) if by_campaign else [],
         providers=table(
             view,
             "providers",
-            (columns[0], *columns[2:]),
-            by_provider,
+            columns[1:],
+            _ranked(_lines_by(view, "currency", "provider"), home),
             sums=sums,
             marks=marks | {"row": "provider"},
+            is_numbers=True,
         ),
         campaigns=table(
             view,
@@ -75,14 +82,15 @@ def ads(view: View) -> Page:
             "-spend",
             sums=sums,
             marks=marks | {"row": "campaignId"},
+            is_exact=False,
         ),
         coverage=[
             (
                 row["provider"],
                 row["coverage"],
-                shown(row.amount("coverage"), "percent", without=_NO_SUBMISSIONS),
+                view.changes.cell(Amount(row["coverage"]), "percent", without=_NO_SUBMISSIONS),
             )
-            for row in view.compared(ad_spend, "provider", lines=_coverage, made_of=_MADE_OF).rows()
+            for row in _coverage(data)
         ],
         low_coverage=LOW_COVERAGE,
         unavailable=[
@@ -96,27 +104,63 @@ def ads(view: View) -> Page:
     )
 
 
+def ad_card(view: View) -> Card:
+    """The return on ads, with the spend in each currency."""
+    totals = [row for row in spend_by_currency(view) if row["spend"] or row.amount("spend").before]
+    if not totals:
+        return Card("Return on ads", Cell("", "no ad spend in these days"))
+    returns, spends = _returns(view, totals), _spends(view, totals)
+    return Card("Return on ads", returns[0][1], "", [*returns[1:], *spends])
+
+
 def spend_by_currency(view: View) -> list[ComparedRow]:
     """All campaigns, summed by the currency of their spend: the shop's first."""
-    return _ranked(_lines_by(view, "currency"), view.shop.currency)
+    noise = _noise(view, is_sum=True)
+    return _ranked(_lines_by(view, "currency", noise=noise), view.shop.currency)
 
 
-def _lines_by(view: View, *keys: str) -> list[ComparedRow]:
+def _noise(view: View, *, is_sum: bool = False) -> Callable[[Any, str], Noise | None]:
+    """That of the net revenue of campaigns, or of all of them together."""
+
+    def key(campaign: tuple[str, str]) -> int:
+        return text_id(SEPARATOR.join(() if is_sum else campaign))
+
+    def keys_of(query: Query, utms: Iterator[Utm]) -> Iterator[int]:
+        campaigns = campaigns_of(query)
+        for utm in utms:
+            campaign = campaigns.match(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID])
+            yield key(campaign) if campaign else 0
+
+    read = orders_by_utm(view, ad_spend, keys_of)
+    net = daily_noise(
+        view, HIERARCHY, [read], lambda row: key((row["provider"], row["campaignId"])), _MADE_OF
+    )
+    # Revenue in the shop's currency stands beside spend in that alone.
+    return lambda row, _: (
+        net(row, "netRevenueCents") if row["currency"] == row["revenueCurrency"] else None
+    )
+
+
+def _lines_by(
+    view: View, *keys: str, noise: Callable[[Any, str], Noise | None] = lambda *_: None
+) -> list[ComparedRow]:
     """The campaigns with the same keys, summed."""
 
     def lines(data: Any) -> list[Line]:
         return _lines(data["rows"], keys)
 
-    return view.compared(ad_spend, *keys, lines=lines, made_of=_MADE_OF).rows()
+    return view.compared(ad_spend, *keys, lines=lines, made_of=_MADE_OF, noise=noise).rows()
+
+
+def _with_shares(rows: list[ComparedRow]) -> list[ComparedRow]:
+    """With the share of the campaign that was credited with most."""
+    most = max((row[_NET] for row in rows), default=0)
+    return [row.plus(share=max(row[_NET] / most, 0) if most > 0 else None) for row in rows]
 
 
 def _coverage(data: Any) -> list[Line]:
     coverage = data["attributionCoverage"]
     return [{"provider": each, "coverage": coverage[each]} for each in sorted(coverage)]
-
-
-def _of_campaigns(data: Any) -> list[Line]:
-    return [row for row in data["rows"] if row["provider"]]
 
 
 def _ranked(rows: list[ComparedRow], home: str) -> list[ComparedRow]:
@@ -174,10 +218,10 @@ def _columns(home: str) -> tuple[Column, ...]:
             None if row[name] is None else (row["currency"] == home, row["currency"], row[name])
         )
 
-    def cost(name: str, noun: str, sort: str) -> Column:
+    def cost(name: str, label: str, noun: str, sort: str) -> Column:
         return _column(
             name,
-            "Cost each",
+            label,
             unit="amount",
             currency="currency",
             without=lambda row: f"no {noun}" if row["spend"] > 0 else _NO_SPEND,
@@ -186,62 +230,86 @@ def _columns(home: str) -> tuple[Column, ...]:
         )
 
     return (
-        _column("provider"),
         _column("campaignName", "Campaign", sort="campaign"),
+        _column("provider"),
         _column(
             "spend",
             unit="spend",
             of="spend",
             without=_NO_SPEND,
-            compared=True,
             currency="currency",
             key=in_currency("spend"),
         ),
-        _column("attributedSubmissions", sort="submissions"),
-        cost("costPerLead", "submissions", sort="lead"),
-        _column("attributedOrders", sort="orders"),
-        cost("costPerAcquisition", "orders", sort="order"),
-        _column(_NET, compared=True, sort="net"),
+        _column("attributedSubmissions", deep=True, sort="submissions"),
+        cost("costPerLead", "Per sign-up", "submissions", sort="lead"),
+        _column("attributedOrders", deep=True, sort="orders"),
+        cost("costPerAcquisition", "Per order", "orders", sort="order"),
+        _column(_NET, "Credited", compared=True, sort="net", bar=lambda row: row.now.get("share")),
         _column(
             "roas",
             unit="return",
             figure=_roas,
             without=lambda row: _no_return(row, home),
             compared=True,
+            main=True,
         ),
     )
 
 
 def _roas(row: ComparedRow) -> Amount:
-    """In ten-thousandths. A return that was 0 is no measure of a change."""
+    """In ten-thousandths. A return that was 0 is no measure of a change. Spend is no chance: the change is
+    that of the revenue beside as much as that spend had brought before."""
 
     def scaled(line: Any) -> int | None:
         roas = line.get("roas")
         return None if roas is None else round(roas * 10**_ROAS_DIGITS)
 
     amount = row.amount("roas", scaled)
-    return amount if amount.now is not None and amount.before else Amount(amount.now)
+    if amount.now is None or not amount.before:
+        return Amount(amount.now)
+    net, spend, tested = row.amount(_NET), row.amount("spend"), None
+    if net.noise and net.pair and spend.fair and spend.before:
+        days = net.pair.days.first, net.pair.before.first, net.pair.count
+        scale = spend.fair / spend.before
+        tested = p_changed(net.noise, net.fair, net.before, *days, scale=scale)
+    return replace(amount, noise=None, tested=tested)
 
 
 def _no_return(row: ComparedRow, home: str) -> str:
     return f"revenue in {home} is not converted" if row["spend"] > 0 else _NO_SPEND
 
 
-def _cards(
-    totals: list[ComparedRow], credited: ComparedRow, columns: tuple[Column, ...], home: str
-) -> list[Card]:
+def _cards(view: View, totals: list[ComparedRow]) -> list[Card]:
     """Spend and return for each currency of spend."""
-    spend, roas = (
-        [column.shown(each, home, is_exact=False) for each in totals] for column in columns
-    )
-    clocks = [""] * (len(totals) - 1) + ["of these days, by the platforms’ date"]
-    returns = [f"net revenue back per {each['currency']} of spend (ROAS)" for each in totals]
-    by_ads = "orders of these days, with and without a form"
+    home, (spend, *spends) = view.shop.currency, _spends(view, totals)
+    credited, *others = _returns(view, totals)
+    net, orders = (sum(each[name] for each in totals) for name in (_NET, "attributedOrders"))
+    cell = view.changes.cell
+    amount = totals[0].amount(_NET) if len(totals) == 1 else Amount(net)
     return [
-        Card("Spend", list(zip(spend, clocks, strict=True))),
-        card("Net revenue credited", _NET, credited.amount(_NET), by_ads, home),
-        card("Orders credited", "attributedOrders", credited.amount("attributedOrders"), by_ads),
-        Card("Return", list(zip(roas, returns, strict=True))),
+        Card("Spend", spend[1], "", spends),
+        Card("Net revenue credited", cell(amount, "money", home, name=_NET)),
+        Card("Orders credited", cell(Amount(orders), name="attributedOrders")),
+        Card("Return", credited[1], "", others),
+    ]
+
+
+def _spends(view: View, totals: list[ComparedRow]) -> list[tuple[str, Cell]]:
+    return [
+        (
+            f"spent in {each['currency']}",
+            view.changes.cell(Amount(each["spend"]), "spend", each["currency"], name="spend"),
+        )
+        for each in totals
+    ]
+
+
+def _returns(view: View, totals: list[ComparedRow]) -> list[tuple[str, Cell]]:
+    """What came back for each currency of spend."""
+    column = _columns(view.shop.currency)[-1]
+    return [
+        (f"back per {each['currency']}", column.cell(view.changes, each, view.shop.currency))
+        for each in totals
     ]
 
 
@@ -255,21 +323,6 @@ def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
     others = [row for row in rows if not row["provider"]]
     unknown = [Sum("Orders from no known campaign", sums(others))] if others else []
     return [*unknown, Sum("All orders of the shop", sums(rows))]
-
-
-def _charts(
-    rows: list[ComparedRow], most: int | None = None
-) -> dict[str, list[tuple[ComparedRow, Any]]]:
-    """By currency of spend: the lines with most spend, and their bars on one scale."""
-    by_currency: dict[str, list[ComparedRow]] = {}
-    for row in rows:
-        by_currency.setdefault(row["currency"], []).append(row)
-    charts = {}
-    for currency, members in by_currency.items():
-        drawn = members[:most]
-        bars = pairs([(row["spend"] or None, row["converted"]) for row in drawn])
-        charts[currency] = list(zip(drawn, bars, strict=True))
-    return charts
 
 
 def _local(text: str | None, timezone: str) -> datetime | None:

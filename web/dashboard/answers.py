@@ -46,7 +46,7 @@ class Answers:
         (`Query.outcomes`). Raises NotAllowed."""
         key = endpoint.path, window, form_id, tuple(parameters.items()), within
         if key not in self._read:
-            query = self._query(endpoint, window, form_id, parameters, within=within)
+            query = self.query(endpoint, window, form_id, parameters, within=within)
             self._read[key] = endpoint.read(query)[0]
         return self._read[key]
 
@@ -60,22 +60,22 @@ class Answers:
     ) -> tuple[Any, Mapping[str, Any]]:
         """`data` and `meta` of one page of a list, or of one order. Raises NotAllowed, the 404 and the
         400s."""
-        return endpoint.read(self._query(endpoint, window, "", parameters, order_id=order_id))
+        return endpoint.read(self.query(endpoint, window, "", parameters, order_id=order_id))
 
     def whole_list(self, endpoint: Endpoint, window: Window) -> list[Any]:
         """All rows of an answer that the API gives page by page."""
         parameters = {"limit": f"{MAX_LIMIT}"}
-        rows, meta = endpoint.read(self._query(endpoint, window, "", parameters))
+        rows, meta = endpoint.read(self.query(endpoint, window, "", parameters))
         rows = list(rows)
         while cursor := meta.get("nextCursor"):
             page = {**parameters, "cursor": cursor}
-            more, meta = endpoint.read(self._query(endpoint, window, "", page))
+            more, meta = endpoint.read(self.query(endpoint, window, "", page))
             rows += more
         return rows
 
     def data_through(self, window: Window) -> str | None:
         """`meta.dataThrough`: an instant before which everything that was imported is in the figures."""
-        return self._query(attribution, window, "", {}).data_through()
+        return self.query(attribution, window, "", {}).data_through()
 
     def csv(
         self, path: str, window: Window, form_id: str, parameters: Mapping[str, str]
@@ -85,18 +85,19 @@ class Answers:
         if path not in READABLE:
             raise not_found()
         endpoint = READABLE[path]
-        return endpoint.table(self._query(endpoint, window, form_id, parameters, SPREADSHEET))
+        return endpoint.table(self.query(endpoint, window, form_id, parameters, SPREADSHEET))
 
-    def _query(
+    def query(
         self,
         endpoint: Endpoint,
         window: Window,
-        form_id: str,
-        parameters: Mapping[str, str],
+        form_id: str = "",
+        parameters: Mapping[str, str] = MappingProxyType({}),
         format: str = JSON,
         within: int | None = None,
         order_id: str = "",
     ) -> Query:
+        """Asks as a request does. Raises NotAllowed."""
         if endpoint.member_needs:
             require(self.permissions, *endpoint.member_needs)
         for parameter in endpoint.parameters:

@@ -41,7 +41,8 @@ _FIRST_DAYS: Final = {
 class Pair:
     """`days` and as many `before`; `is_shown` where they are all that the page shows, to date. Where they
     cannot be compared, `reason` is one of those above, and `since` the day from which they can be
-    (TOO_YOUNG), or on which the data begin (NO_DATA)."""
+    (TOO_YOUNG), or on which the data begin (NO_DATA). `is_alone` where the page compares nothing: then `days`
+    are those that are old enough."""
 
     days: Window
     before: Window
@@ -49,6 +50,17 @@ class Pair:
     is_shown: bool = False
     reason: str = ""
     since: date | None = None
+    is_alone: bool = False
+
+    @property
+    def has_days(self) -> bool:
+        """Whether there is a figure of `days`."""
+        return self.reason in ("", NO_DATA)
+
+    @property
+    def count(self) -> int:
+        """How many days each side has."""
+        return self.days.last - self.days.first + 1
 
     @property
     def days_text(self) -> str:
@@ -131,24 +143,33 @@ class Comparable:
         within = self.within
         return (self.days_of_age(within), within) if self._old_enough(within) > 0 else None
 
+    def begins(self, *data: str) -> int:
+        """The first day on which all of these data are known; that of today where one is not."""
+        known = [self._first_day(name) for name in data or (EVENTS, ORDERS)]
+        return max((day for day in known if day is not None), default=self.today)
+
     @property
     def sentences(self) -> list[str]:
-        """What the page compares with what."""
+        """How the page compares figures."""
         whole, aged = self.whole_days(EVENTS), self.equal_age()
-        if whole is None or aged is None:
-            return []
-        if whole.reason:
-            return [f"{whole.sentence[0].upper()}{whole.sentence[1:]}."]
-        told = [
-            f"Compared: {_days(whole.days)} with {_days(whole.before)}; in tables, before → compared."
-        ]
+        assert aged
         within = f"{aged.within} days" if aged.within != 1 else "1 day"
+        bought = (
+            f"Sign-ups that bought: {aged.sentence}."
+            if aged.reason == TOO_YOUNG
+            else f"Sign-ups that bought are those of {_days(aged.days)} who bought within {within}: "
+            "later ones have not had so long."
+        )
+        if whole is None:
+            return [bought]
+        if whole.reason:
+            return [f"{whole.sentence[0].upper()}{whole.sentence[1:]}.", bought]
         return [
-            *told,
-            f"What sign-ups bought: {aged.sentence}."
-            if aged.reason
-            else f"What sign-ups bought is compared at equal age: bought within {within}; sign-ups of "
-            f"{_days(aged.days)} with those of {_days(aged.before)}.",
+            f"{_days(whole.days)} beside {_days(whole.before)}: whole days, as many on both sides.",
+            bought,
+            "≈ stands where chance makes such a change by itself: a rate by its people, counts and money by "
+            "what the 56 days before the end do from day to day. An arrow and a colour stand where it does "
+            "not, among all changes of the page together. A dash stands where nothing can be compared.",
         ]
 
     def _first_day(self, name: str) -> int | None:
@@ -181,21 +202,23 @@ class Comparable:
         first, days = day_date(window.first), max(count, 1)
         former = self.selection.former(first, days)
         if former is None:
-            return None
+            if within is None:
+                return None
+            alone = self._window(first, days)
+            young = TOO_YOUNG if count < 1 else ""
+            since = later(first, 1 + within) if young else None
+            return Pair(alone, alone, within, reason=young, since=since, is_alone=True)
         reason, since = "", None
-        known = [self._first_day(name) for name in data or (EVENTS, ORDERS)]
-        begins = max((day for day in known if day is not None), default=None)
+        begins = self.begins(*data)
         if count < least and within:
             # A range that goes on can get as many days old enough as it needs.
             needed = max(least, 1 if self.selection.within else -(-self._all_days // 2))
             reason, since = TOO_YOUNG, later(first, needed + within)
         elif count < least:
             reason = NOT_COMPARED
-        elif begins is None:
-            reason = NO_DATA
         elif day_number(former) <= begins:
             # The first day has a part of its data.
-            reason, since = NO_DATA, day_date(begins)
+            reason, since = NO_DATA, day_date(begins) if begins < self.today else None
         compared, before = self._window(first, days), self._window(former, days)
         is_shown = within is None and compared == window
         return Pair(compared, before, within, is_shown, reason, since)

@@ -1,32 +1,70 @@
-"""Figures beside the same figures of former days, and whether chance explains the difference.
+"""Figures beside the same figures of former days, and how likely chance makes such a difference.
 
 A figure has up to three values: `now`, of the days that are shown, to date; and over the days of a `Pair` the
-one that is compared (`fair`) and the former one (`before`).
+one that is compared (`fair`) and the former one (`before`). Its `p_value` is that of the change; only
+`changes.py` makes a verdict of it, together with all others of the page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from warehouse.domain.figures import COUNT, FIGURES
 from warehouse.domain.rounding import cents, percent
 from web.api.row_limit import OTHER
 from web.dashboard import statistics
 from web.dashboard.comparable import Pair
-from web.dashboard.statistics import FEW, Interval
+from web.dashboard.statistics import FEW, Interval, Noise
 
 Line = Mapping[str, Any]
 Rows = Sequence[Line]
+NoiseOf = Callable[[str], Noise | None]
+"""The noise of a row's daily values by the name of the figure; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A count, a ratio, or money in minor units. A value is None where there is no such figure; `fair` and
-    `before` also where nothing is compared."""
+    `before` also where nothing is compared. `noise` is that of its daily values. One that `is_aged` is shown
+    at equal age. `tested` is the p-value of one that has no daily values of its own."""
 
     now: Any
     fair: Any = None
     before: Any = None
     pair: Pair | None = None
+    noise: Noise | None = None
+    is_count: bool = False
+    is_aged: bool = False
+    tested: float | None = None
+
+    @property
+    def value(self) -> Any:
+        """The value that pages show."""
+        return self.fair if self.is_aged and self.pair else self.now
+
+    def alone(self) -> "Amount":
+        """The same at equal age, beside no former one."""
+        pair = self.pair and replace(self.pair, is_alone=True)
+        return replace(self, pair=pair, before=None, is_aged=True)
+
+    @property
+    def p_value(self) -> float | None:
+        """That chance makes such a change; None where nothing is known of its noise."""
+        pair, noise = self.pair, self.noise
+        if self.tested is not None:
+            return self.tested
+        if self.fair is None or self.before is None or noise is None:
+            return None
+        assert pair
+        return statistics.p_changed(
+            noise,
+            self.fair,
+            self.before,
+            pair.days.first,
+            pair.before.first,
+            pair.count,
+            is_count=self.is_count,
+        )
 
     @property
     def change(self) -> float | None:
@@ -53,8 +91,24 @@ class Rate:
         return percent(self.hits, self.trials) if self.trials else None
 
     @property
+    def is_aged(self) -> bool:
+        """Whether it is that of those who have had the days to buy."""
+        return bool(self.pair and self.pair.within)
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """The counts of the rate that pages show."""
+        return self.fair or (0, 0) if self.is_aged else (self.hits, self.trials)
+
+    @property
+    def value(self) -> float | None:
+        """The rate that pages show."""
+        hits, trials = self.shown
+        return percent(hits, trials) if trials else None
+
+    @property
     def interval(self) -> Interval:
-        return statistics.of_rate(self.hits, self.trials)
+        return statistics.of_rate(*self.shown)
 
     @property
     def fair_rate(self) -> float | None:
@@ -80,6 +134,13 @@ class Rate:
         return min(compared or [self.trials]) < FEW
 
     @property
+    def p_value(self) -> float | None:
+        """That chance makes such a difference; None where nothing is compared, or with few."""
+        if not self.fair or not self.before or self.is_few:
+            return None
+        return statistics.p_different(*self.fair, *self.before)
+
+    @property
     def is_chance(self) -> bool:
         """Whether 0 lies in the interval of the difference."""
         assert self.fair
@@ -91,10 +152,11 @@ class Rate:
 class Comparison:
     """How the figures of a row are compared: `pair_of` their names is the days, None where nothing is
     compared, and `sides` of these days the row on them and before. A row that an answer leaves out has only
-    zeros: {}; it is None where it can be in the sum of others."""
+    zeros: {}; it is None where it can be in the sum of others. `noise_of` is asked for counts and money."""
 
     pair_of: Callable[..., Pair | None]
     sides: Callable[[Pair], tuple[Line | None, Line | None]]
+    noise_of: NoiseOf = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +183,8 @@ class ComparedRow:
             None if fair is None else of(fair),
             None if before is None else of(before),
             pair,
+            self._noise(name, pair),
+            name in FIGURES and FIGURES[name].unit == COUNT,
         )
 
     def rate(self, hits: str, trials: str) -> Rate:
@@ -140,22 +204,30 @@ class ComparedRow:
         pair, fair, before = self._sides(above, below)
         return Amount(of(self.now), of(fair), of(before), pair)
 
+    def _noise(self, name: str, pair: Pair | None) -> Noise | None:
+        # What followed from submissions within some days has other daily values than those that are known.
+        if self.comparison is None or pair is None or pair.reason or pair.within:
+            return None
+        return self.comparison.noise_of(name)
+
     def _sides(self, *names: str) -> tuple[Pair | None, Line | None, Line | None]:
         pair = self.comparison.pair_of(*names) if self.comparison else None
-        if self.comparison is None or pair is None or pair.reason:
+        if self.comparison is None or pair is None or not pair.has_days:
             return pair, None, None
-        return pair, *self.comparison.sides(pair)
+        fair, before = self.comparison.sides(pair)
+        return pair, fair, None if pair.reason or pair.is_alone else before
 
 
 @dataclass(frozen=True)
 class ComparedRows:
     """The rows of a report (`now`), to be set beside those with the same `keys`. `read` gives the rows of the
-    days of a pair, and those before."""
+    days of a pair, and those before; `noise_of` the noise of a figure of a row, or of all rows (None)."""
 
     now: Rows
     keys: tuple[str, ...]
     pair_of: Callable[..., Pair | None]
     read: Callable[[Pair], tuple[Rows, Rows]]
+    noise_of: Callable[[Line | None, str], Noise | None] = lambda *_: None
     _by_key: dict[Pair, list[dict[tuple[Any, ...], Line]]] = field(default_factory=dict)
 
     def rows(self) -> list[ComparedRow]:
@@ -177,7 +249,9 @@ class ComparedRows:
             fair, before = (_of(key, rows) for rows in self._by_key[pair])
             return fair, before
 
-        return ComparedRow(line, Comparison(self.pair_of, sides))
+        return ComparedRow(
+            line, Comparison(self.pair_of, sides, lambda name: self.noise_of(line, name))
+        )
 
     def total(self, add_up: Callable[[Rows], Line]) -> ComparedRow:
         """All rows together: sums, and the quotients of the sums (`Row.total`)."""
@@ -186,7 +260,10 @@ class ComparedRows:
             fair, before = self.read(pair)
             return add_up(fair), add_up(before)
 
-        return ComparedRow(add_up(self.now), Comparison(self.pair_of, sides))
+        return ComparedRow(
+            add_up(self.now),
+            Comparison(self.pair_of, sides, lambda name: self.noise_of(None, name)),
+        )
 
     def _key(self, row: Line) -> tuple[Any, ...]:
         return tuple(row[key] for key in self.keys)

@@ -4,18 +4,21 @@ Figures are on the acquisition clock: customers won in these days, with their or
 counts the customers who are old enough for it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
+from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
 from web.dashboard.comparable import later
-from web.dashboard.compare import ComparedRow, Rate
+from web.dashboard.compare import Amount, ComparedRow, Rate
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address, has_chosen_days
@@ -23,15 +26,19 @@ from web.dashboard.statistics import FEW
 from web.dashboard.table import Column, columns_of, table
 from web.reports.customers import FORM, SEGMENT, lifetime_value
 
-# Rows of a table and curves of a chart; the CSV has all.
+# Rows of a table; the CSV has all. At a glance: the best and the worst.
 _SHOWN: Final = 50
-_DRAWN: Final = 6
+_ENDS: Final = 5
 # The days of customers that are shown where nobody chose days, and proposed where those that somebody chose
 # are too recent for any horizon.
 _OLDER_DAYS: Final = 90
 _column = columns_of(SEGMENT)
 # The keys of a row, by dimension.
 _KEYS: Final = {"segment": ("fieldId", "value"), "form": ("formId",)}
+_SUMMARIES: Final = {
+    "segment": ("ltv_segment", ("field", "value")),
+    "form": ("ltv_form", ("form",)),
+}
 
 
 def old_enough(today: int) -> str:
@@ -51,14 +58,29 @@ def customers(view: View) -> Page:
         older=address(**{"range": old_enough(view.answers.today), "from": "", "to": ""}),
         older_days=_OLDER_DAYS,
         is_default=not has_chosen_days(),
+        **_first_customers(view),
     )
 
 
+def _first_customers(view: View) -> dict[str, Any]:
+    """Where the data begin after the days that nobody chose: `judged_from`, the day from which the first
+    customers can be judged, and `so_far`, the address of those whom there are."""
+    begins, today = view.comparable.begins(), view.answers.today
+    if has_chosen_days() or not view.selection.window.last < begins < today:
+        return {"judged_from": None}
+    first = day_date(begins)
+    return {
+        "judged_from": later(first, LTV_HORIZONS[0]),
+        "so_far": address(range=f"{first}..{day_date(today - 1)}"),
+    }
+
+
 def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
-    """All segments of a dimension as a table, and the curves of the first of them (none where no horizon
-    counts a customer). `best` is the segment with most value of those with customers enough, and `bought`
-    says how many of these did."""
+    """All segments of a dimension as a table, and the curves of all, the best and the worst of them (none
+    where no horizon counts a customer). `best` is the segment with most value of those with customers
+    enough."""
     texts, keys = _texts(dimension, _labels(view)), _KEYS[dimension]
+    summary_name, by = _SUMMARIES[dimension]
     segments = view.compared(
         lifetime_value,
         *keys,
@@ -70,26 +92,61 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
     ranked = [each for each in segments if each["is_ranked"]]
     greatest = max((each["ltvCents"] for each in ranked), default=0)
-    columns = [*texts, *_columns(view, greatest)]
+    ends = [ranked[0], ranked[-1]] if len(ranked) > 1 else ranked or segments[:1]
+    growth = _growth(view, summary_name, by, dimension)
     return {
         "texts": texts,
         "table": table(
             view,
             dimension,
-            columns,
+            [*texts, *_columns(view, greatest)],
             segments,
             "-ltv",
             marks={"form": "formId"}
             if dimension == "form"
             else {"field": "fieldId", "row": "value"},
             most=_SHOWN,
+            ends=_ENDS,
             empty=empty,
+            is_exact=False,
         ),
-        "curves": _curves((ranked or segments)[:_DRAWN]),
-        "best": ranked[0] if greatest else None,
-        "bought": Rate(ranked[0]["purchasers"], ranked[0]["customers"]) if greatest else None,
+        "curves": _curves(
+            [
+                ("all together", growth(None)),
+                *((texts[0].text_of(each), growth([each[key] for key in keys])) for each in ends),
+            ]
+        ),
         "has_few": len(ranked) < len(segments),
     }
+
+
+def _growth(
+    view: View, name: str, by: Sequence[str], dimension: str
+) -> Callable[[Sequence[str] | None], list[tuple[int, float | None]]]:
+    """How the value of a customer grows: for a segment by its keys, or for all (None), the customers who are
+    old enough for each horizon, and the value then, in minor units. From one horizon to the next it grows by
+    what those brought who are old enough for the next one, so it does not fall where others follow."""
+    report = view.answers.query(
+        lifetime_value, view.selection.window, parameters={"dimension": dimension}
+    )
+    sums = report.sums(name, by=("day", *by))
+
+    def growth(keys: Sequence[str] | None) -> list[tuple[int, float | None]]:
+        is_of = np.ones(len(sums), dtype=bool)
+        for column, key in zip(by, keys or (), strict=False):
+            is_of &= sums[column] == text_id(key)
+        rows, value, former = sums.at(is_of), 0.0, None
+        grown: list[tuple[int, float | None]] = []
+        for horizon in LTV_HORIZONS:
+            is_old = rows["day"] + horizon <= view.answers.today
+            customers = int(rows["customers"][is_old].sum())
+            net = rows[f"net_{horizon}"] - (rows[former] if former else 0)
+            value += float(net[is_old].sum()) / customers if customers else 0.0
+            grown.append((customers, value if customers else None))
+            former = f"net_{horizon}"
+        return grown
+
+    return growth
 
 
 def _labels(view: View) -> Labels:
@@ -107,8 +164,8 @@ def _texts(dimension: str, labels: Labels) -> tuple[Column, ...]:
         return labels.answer(row["fieldId"], row["value"])
 
     return (
-        _column("fieldId", text=lambda row: labels.question(row["fieldId"])),
         _column("value", text=answer),
+        _column("fieldId", text=lambda row: labels.question(row["fieldId"])),
     )
 
 
@@ -143,9 +200,17 @@ def _columns(view: View, greatest: int) -> list[Column]:
     opens, day = _opens(view, LTV_HORIZONS[0])
     return [
         _column("customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)),
-        _column("purchasers", sort="bought"),
-        _column("ordersPerCustomer", "Orders each", sort="orders", key=ranked("ordersPerCustomer")),
-        _column("ltvCents", "Value to date", bar=share, sort="ltv", key=ranked("ltvCents")),
+        _column("purchasers", sort="bought", deep=True),
+        _column(
+            "ordersPerCustomer",
+            "Orders each",
+            sort="orders",
+            key=ranked("ordersPerCustomer"),
+            deep=True,
+        ),
+        _column(
+            "ltvCents", "Value to date", bar=share, sort="ltv", key=ranked("ltvCents"), main=True
+        ),
         Column(
             "first",
             f"In {LTV_HORIZONS[0]} days",
@@ -157,6 +222,7 @@ def _columns(view: View, greatest: int) -> list[Column]:
             mark=_few(lambda row: row["is_first_few"]),
             key=lambda row: None if row["is_first_few"] else row["first"],
         ),
+        *(_horizon(view, place) for place in range(1, len(LTV_HORIZONS))),
         _column(
             "repeatRate",
             "Buy again",
@@ -165,6 +231,26 @@ def _columns(view: View, greatest: int) -> list[Column]:
             key=lambda row: row["repeatRate"] if row["purchasers"] >= FEW else None,
         ),
     ]
+
+
+def _horizon(view: View, place: int) -> Column:
+    """The value in so many days, of those who are old enough, among all numbers."""
+    days = LTV_HORIZONS[place]
+    opens, day = _opens(view, days)
+
+    def value(row: ComparedRow) -> Amount:
+        horizon = row["horizons"][place]
+        return Amount(horizon["ltvCents"] if horizon["customers"] else None)
+
+    return Column(
+        f"in{days}",
+        f"In {days} days",
+        "money",
+        figure=value,
+        api=f"horizons.{days}.ltvCents",
+        without=f"counts {opens} {formatting.day(day)}",
+        deep=True,
+    )
 
 
 def _few(
@@ -180,18 +266,19 @@ def _again(row: ComparedRow) -> Rate:
     return Rate(round(row["repeatRate"] * purchasers / 100), purchasers)
 
 
-def _curves(segments: list[ComparedRow]) -> list[tuple[ComparedRow, Any]]:
-    """The value of a customer over the horizons, on one scale for all segments."""
-    values = [
-        [each["ltvCents"] if each["customers"] else None for each in segment["horizons"]]
-        for segment in segments
+def _curves(
+    grown: list[tuple[str | None, list[tuple[int, float | None]]]],
+) -> list[tuple[str | None, list[tuple[int, int | None]], Any]]:
+    """The value of a customer over the horizons, on one scale for all: (name, the customers and the value of
+    each horizon, the points)."""
+    rounded = [
+        (name, [(count, None if value is None else round(value)) for count, value in line])
+        for name, line in grown
     ]
-    known = [value for line in values for value in line if value is not None]
+    known = [value for _, line in rounded for _, value in line if value is not None]
     if not known:
         return []
-    return [
-        (segment, curve(line, max(known))) for segment, line in zip(segments, values, strict=True)
-    ]
+    return [(name, line, curve([value for _, value in line], max(known))) for name, line in rounded]
 
 
 def _opens(view: View, days: int) -> tuple[str, date]:

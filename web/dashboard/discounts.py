@@ -8,14 +8,17 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from warehouse.domain.hash_ids import text_id
+from warehouse.domain.rounding import percent
 from warehouse.operations import form_rules
 from warehouse.tables import fact_code_issued
 from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
+from web.dashboard import formatting
 from web.dashboard.compare import Amount, ComparedRow, Line, Rows
+from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Card, Sum, card, columns_of, shown, table
+from web.dashboard.table import Card, Column, Sum, card, columns_of, table
 from web.db.dimensions import in_chunks
 from web.reports.discounts import ROW, discount_performance
 
@@ -41,11 +44,17 @@ def is_used_by_others(row: Any) -> bool:
     return bool(0 < row["issued"] < row["orders"] and row["discountId"] != OTHER)
 
 
+def _cost_share(row: ComparedRow) -> float | None:
+    """The cost in per cent of the gross revenue of the orders; None without any."""
+    gross = row["grossRevenueCents"]
+    return percent(row["discountCents"], gross) if gross > 0 else None
+
+
 _column = columns_of(ROW)
 _COLUMNS: Final = (
-    _column("code", without="several codes"),
+    _column("code", without="several codes", deep=True),
     _column("issued"),
-    _column("orders", compared=True),
+    _column("orders"),
     _column(
         "redemptionRate",
         mark=("change worse", "used by others", is_used_by_others),
@@ -53,46 +62,44 @@ _COLUMNS: Final = (
         sort="rate",
     ),
     _column("discountCents", sort="cost"),
-    _column("netRevenueCents", compared=True, sort="net"),
-    _column("averageOrderValueCents", sort="average"),
+    Column(
+        "costShare",
+        "of revenue",
+        "percent",
+        figure=lambda row: Amount(_cost_share(row)),
+        without="no revenue",
+        api=None,
+        sort="share",
+    ),
+    _column("netRevenueCents", compared=True, main=True, sort="net"),
+    _column("averageOrderValueCents", deep=True, sort="average"),
 )
 
 
 def discounts(view: View) -> Page:
-    report = view.compared(discount_performance, "discountId")
+    noise = daily_noise(
+        view,
+        ROW,
+        [summary(view, discount_performance, "discount", "discount")],
+        lambda row: text_id(row["discountId"]),
+    )
+    report = view.compared(discount_performance, "discountId", noise=noise)
     rows, sums = report.now, report.total(ROW.total)
     names = discount_names(view, rows)
     others = [row for row in rows if is_used_by_others(row)]
     redeemed = report.total(_issued).amount("redemptionRate", _redemption)
-    currency = view.shop.currency
+    currency, cost, net = view.shop.currency, "discountCents", "netRevenueCents"
     return view.page(
         "discounts.html",
         cards=[
-            card("Issued", "issued", sums.amount("issued"), "to submissions of these days"),
-            card("Used", "orders", sums.amount("orders"), "in orders of these days"),
+            card(view, "Issued", "issued", sums.amount("issued")),
+            card(view, "Used", "orders", sums.amount("orders")),
             Card(
                 "Redeemed",
-                [
-                    (
-                        shown(redeemed, "percent", without=_NONE_ISSUED, name="redemptionRate"),
-                        "of the codes issued in these days",
-                    )
-                ],
+                view.changes.cell(redeemed, "percent", without=_NONE_ISSUED, name="redemptionRate"),
             ),
-            card(
-                "Cost",
-                "discountCents",
-                sums.amount("discountCents"),
-                "taken off orders of these days",
-                currency,
-            ),
-            card(
-                "Net revenue",
-                "netRevenueCents",
-                sums.amount("netRevenueCents"),
-                "orders of these days that used a code",
-                currency,
-            ),
+            card(view, "Cost", cost, sums.amount(cost), _of_revenue(sums), currency),
+            card(view, "Net revenue", net, sums.amount(net), "", currency),
         ],
         others=others[:_WARNED],
         names=names,
@@ -105,7 +112,9 @@ def discounts(view: View) -> Page:
             [
                 _column(
                     "discountId",
-                    text=lambda row: names.get(row["discountId"], row["discountId"]),
+                    text=lambda row: (
+                        names.get(row["discountId"]) or row["code"] or row["discountId"]
+                    ),
                     sort="discount",
                 ),
                 *_COLUMNS,
@@ -116,8 +125,14 @@ def discounts(view: View) -> Page:
             empty="No code was issued or used in these days. A form that issues a code sends it with its "
             "events (discount_code).",
             sums=[_all_codes(rows, sums, redeemed)],
+            is_exact=False,
         ),
     )
+
+
+def _of_revenue(sums: ComparedRow) -> str:
+    share = _cost_share(sums)
+    return "" if share is None else f"{formatting.percent(share)} of revenue"
 
 
 def _of_forms(view: View, rows: Rows) -> dict[str, Any]:

@@ -4,13 +4,16 @@ form by the day of the order, or those that followed from the submissions of eac
 from datetime import date
 from typing import Any, Final
 
+from warehouse.domain.hash_ids import text_id
 from web.dashboard import formatting
 from web.dashboard.charts.days import series
 from web.dashboard.compare import ComparedRow, ComparedRows
+from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.day_notes import note_columns
 from web.dashboard.page import View
 from web.dashboard.table import columns_of, table
 from web.reports.form_analytics import TREND, form_trends
+from web.reports.revenue_by_form import revenue_by_form
 
 _column = columns_of(TREND)
 _COLUMNS: Final = (
@@ -24,7 +27,14 @@ _COLUMNS: Final = (
 
 
 def days_of_form(view: View, form_id: str) -> ComparedRows:
-    return view.compared(form_trends, "date", form_id=form_id, clock=view.selection.clock)
+    form = {"form": text_id(form_id)}
+    names = "funnel", "form_orders"
+    noise = daily_noise(
+        view, TREND, [summary(view, revenue_by_form, name, where=form) for name in names]
+    )
+    return view.compared(
+        form_trends, "date", form_id=form_id, noise=noise, clock=view.selection.clock
+    )
 
 
 def form_days(view: View, rows: ComparedRows) -> dict[str, Any]:
@@ -38,7 +48,15 @@ def form_days(view: View, rows: ComparedRows) -> dict[str, Any]:
     lines = [ComparedRow(row) for row in rows.now]
     columns = [*_COLUMNS, *note_columns(view, "date")]
     return {
-        "day_table": table(view, "days", columns, lines, most=len(lines), marks={"row": "date"}),
+        "day_table": table(
+            view,
+            "days",
+            columns,
+            lines,
+            most=len(lines),
+            marks={"row": "date"},
+            is_numbers=True,
+        ),
         "day_visits": series(days, visits),
         "day_revenue": series(days, revenue, view.shop.currency),
     }

@@ -125,6 +125,11 @@ def short_day(value: date) -> str:
     return str(format_skeleton("MMMd", value, locale=locale()))
 
 
+def age(days: int) -> str:
+    """`7 days`"""
+    return format_timedelta(timedelta(days), granularity="day", threshold=1_000, locale=locale())
+
+
 def month(value: date) -> str:
     return str(format_skeleton("yMMM", value, locale=locale()))
 

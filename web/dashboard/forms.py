@@ -10,9 +10,10 @@ from flask import request
 from warehouse.domain.zones import zone
 from web.api.forms import list_forms
 from web.dashboard import statistics
+from web.dashboard.changes import Cell
 from web.dashboard.charts.bars import reaches
 from web.dashboard.compare import ComparedRow, Rate
-from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, shop_forms
+from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, share_bars, shop_forms
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import Interval
 from web.dashboard.table import Column, table
@@ -36,6 +37,7 @@ _COLUMNS: Final = (
         "drawn",
         text=lambda row: f"{row['updated'] or ''}",
         key=lambda row: row["updated"],
+        deep=True,
     ),
 )
 
@@ -55,12 +57,12 @@ class ListPage:
 
 @dataclass(frozen=True)
 class TwoRates:
-    """A rate of two forms, with its name in answers; `interval` is that of their difference, None where one
-    has no trials; `reach` is drawn of it."""
+    """A rate of two forms, with its name in answers and its `cells`; `interval` is that of their difference,
+    None where one has no trials; `reach` is drawn of it."""
 
-    figure: str
     name: str
     rates: tuple[Rate, Rate]
+    cells: list[Cell]
     interval: Interval | None
     reach: tuple[float, float, float] | None = None
 
@@ -97,17 +99,6 @@ def forms(view: View) -> Page:
         if listed
         else "The shop has no forms yet. Set up has a line for your pages that finds them; or import them."
     )
-    every = table(
-        view,
-        "forms",
-        _COLUMNS,
-        matching,
-        "-revenue",
-        marks=MARKS,
-        sums=of_shop.sums,
-        is_exact=False,
-        empty=empty,
-    )
     list_page = _list_page(len(matching))
     return view.page(
         "forms.html",
@@ -115,9 +106,20 @@ def forms(view: View) -> Page:
         search=search,
         status=status,
         status_problem=status_problem,
-        forms=replace(every, rows=every.rows[list_page.first - 1 : list_page.last]),
-        # Its CSV has all pages of the list.
-        every=every,
+        forms=table(
+            view,
+            "forms",
+            _COLUMNS,
+            share_bars(matching),
+            "-revenue",
+            marks=MARKS,
+            sums=of_shop.sums,
+            is_exact=False,
+            empty=empty,
+            first=list_page.first - 1,
+            most=_PAGE,
+            noun="",
+        ),
         list_page=list_page,
         has_unlisted=any(not form["isListed"] for form in listed),
         **_pair(
@@ -190,7 +192,7 @@ def _compared(view: View, pair: Sequence[ComparedRow]) -> dict[str, Any]:
         window, within = old_enough
         read = view.answers.data
         aged = [ComparedRow(read(form_funnel, window, each, within=within)) for each in ids]
-    compared = []
+    compared, cell = [], view.changes.cell
     for figure, name, hits, trials in _RATES:
         one, other = aged if form_funnel.row().clock_of(figure) else funnels
         rates = one.rate(hits, trials), other.rate(hits, trials)
@@ -198,12 +200,22 @@ def _compared(view: View, pair: Sequence[ComparedRow]) -> dict[str, Any]:
         if all(rate.trials for rate in rates):
             counts = (count for rate in rates for count in (rate.hits, rate.trials))
             interval = statistics.of_difference(*counts)
-        compared.append(TwoRates(figure, name, rates, interval))
+        cells = [cell(rate, "percent", name=figure) for rate in rates]
+        compared.append(TwoRates(name, rates, cells, interval))
     known = [(row.difference / 100, row.interval) for row in compared if row.interval]
     drawn = iter(reaches(known))
     return {
         "compared": [replace(row, reach=next(drawn)) if row.interval else row for row in compared],
         "aged": aged,
         "old_enough": old_enough,
-        "per_submission": [form.quotient("netRevenueCents", "submissions") for form in aged],
+        "per_submission": [
+            cell(
+                form.quotient("netRevenueCents", "submissions"),
+                "money",
+                view.shop.currency,
+                "no submissions",
+                name="revenuePerSubmissionCents",
+            )
+            for form in aged
+        ],
     }

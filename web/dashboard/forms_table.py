@@ -1,27 +1,42 @@
 """The forms of a shop, each with its funnel and revenue: the table on the overview and on the page of all
 forms. Revenue is on the clock of the address; its total is the card "Credited to forms"."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from warehouse.domain.hash_ids import text_id
 from web.api.forms import submissions_by_day
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
+from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.page import View
 from web.dashboard.table import Column, Sum, columns_of
-from web.http.parameters import ORDER_CLOCK
+from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
 from web.reports.revenue_by_form import ROW, revenue_by_form
 
 _column = columns_of(ROW)
 COLUMNS: Final = (
     _column("formName", "Form", unit="drawn", text=lambda row: row["formName"], sort="name"),
-    _column("netRevenueCents", "Revenue credited", compared=True, sort="revenue"),
-    _column("views", compared=True),
-    _column("submissions", "Submissions", compared=True),
+    _column(
+        "netRevenueCents",
+        "Revenue credited",
+        compared=True,
+        main=True,
+        sort="revenue",
+        bar=lambda row: row.now.get("share"),
+    ),
+    _column("views"),
+    _column("submissions", "Submissions", deep=True),
     _column("submissionRate", "Submitted", without="no one yet", compared=True, sort="rate"),
     _column("conversionRate", "Bought", compared=True, sort="bought"),
-    _column("revenuePerSubmissionCents", "per submission", compared=True, sort="each"),
-    Column("submissionsByDay", "by day", unit="drawn", sort=None),
+    _column(
+        "revenuePerSubmissionCents",
+        "per sign-up",
+        compared=True,
+        figure=lambda row: row["signUps"].quotient("netRevenueCents", "submissions").alone(),
+        sort="each",
+    ),
+    Column("submissionsByDay", "by day", unit="drawn", sort=None, deep=True),
 )
 # The attributes of a row's element.
 MARKS: Final = {"form": "formId"}
@@ -29,15 +44,17 @@ MARKS: Final = {"form": "formId"}
 
 @dataclass(frozen=True)
 class ShopForms:
-    """The forms with any figure in these days. `total` is that of all forms, on the clock of the page."""
+    """The forms with any figure in these days, on the clock of the page, and in `sign_ups` those with what
+    followed from the submissions of these days. `total` is that of all forms."""
 
     rows: ComparedRows
+    sign_ups: ComparedRows
     by_day: Mapping[str, list[int]]
     clock: str
 
     @property
     def total(self) -> ComparedRow:
-        return self.rows.total(ROW.total)
+        return self.rows.total(ROW.total).plus(signUps=self.sign_ups.total(ROW.total))
 
     @property
     def names(self) -> dict[str, str]:
@@ -54,11 +71,13 @@ class ShopForms:
     def with_names(self, names: Mapping[str, str]) -> list[ComparedRow]:
         """The forms with these names by their id, in this order. A form without events has only zeros."""
         by_id = {row["formId"]: row for row in self.rows.now}
+        sign_ups = {row["formId"]: row for row in self.sign_ups.now}
         return [
             self.rows.row({**by_id.get(form_id, {}), "formId": form_id}).plus(
                 formName=name,
                 isListed=form_id not in self.unlisted,
                 submissionsByDay=self.by_day.get(form_id, []),
+                signUps=self.sign_ups.row(sign_ups.get(form_id, {"formId": form_id})),
             )
             for form_id, name in names.items()
         ]
@@ -81,11 +100,31 @@ class ShopForms:
 
 def shop_forms(view: View) -> ShopForms:
     clock = view.selection.clock
+    noise = daily_noise(
+        view,
+        ROW,
+        [summary(view, revenue_by_form, name, "form") for name in ("funnel", "form_orders")],
+        lambda row: text_id(row["formId"]),
+    )
+
+    def rows(clock: str) -> ComparedRows:
+        return view.compared(revenue_by_form, "formId", lines=_of_forms, noise=noise, clock=clock)
+
     return ShopForms(
-        view.compared(revenue_by_form, "formId", lines=_of_forms, clock=clock),
+        rows(clock),
+        rows(SUBMISSION_CLOCK),
         {row["formId"]: row["submissionsByDay"] for row in view.data(submissions_by_day)},
         clock,
     )
+
+
+def share_bars(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
+    """With the share of the form that earned most."""
+    most = max((row.now.get("netRevenueCents", 0) for row in rows), default=0)
+    return [
+        row.plus(share=max(row.now.get("netRevenueCents", 0) / most, 0) if most > 0 else None)
+        for row in rows
+    ]
 
 
 def _of_forms(data: Any) -> Rows:

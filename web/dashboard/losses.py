@@ -5,15 +5,18 @@ sixteen rates that are as they were, some week makes one of them look worse by i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
+from markupsafe import Markup
+
+from web.dashboard import formatting
+from web.dashboard.changes import DOWN, UP, written
 from web.dashboard.compare import Rate
 from web.dashboard.forms_table import ShopForms
 from web.dashboard.page import View
 from web.dashboard.statistics import benjamini_hochberg, p_greater
-from web.dashboard.table import Shown, shown
 from web.reports.form_analytics import all_steps, step_dropoff
 
 FORM: Final = "form"
@@ -66,14 +69,29 @@ class Loss:
         return pair.within if pair else None
 
     @property
-    def shown(self) -> Shown:
-        """The rate over the days that are compared, which need not be all that the page shows."""
+    def texts(self) -> tuple[str, str]:
+        """The rate over the days that are compared, and the former one."""
         rate = self.candidate.rate
-        assert rate.fair
-        assert rate.pair
-        compared = Rate(*rate.fair, rate.fair, rate.before, replace(rate.pair, is_shown=True))
-        figure = self.candidate.figure
-        return shown(compared, "percent", name=figure, is_loss=figure == _LEFT)
+        assert rate.fair_rate is not None
+        assert rate.before_rate is not None
+        return formatting.percent(rate.fair_rate), formatting.percent(rate.before_rate)
+
+    @property
+    def attributes(self) -> Markup:
+        """Those of the figure for programs."""
+        rate, pair = self.candidate.rate, self.candidate.rate.pair
+        assert pair
+        return written(
+            {
+                "data-figure": self.candidate.figure,
+                "data-value": rate.fair_rate,
+                "data-change": UP if self.candidate.figure == _LEFT else DOWN,
+                "data-within": pair.within,
+                "data-before": rate.before_rate,
+                "data-days": pair.days_text,
+                "data-days-before": pair.before_text,
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)

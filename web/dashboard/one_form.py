@@ -4,11 +4,13 @@ Funnel, steps, devices, visitors and answers are here; the days, the times to co
 crossed each have a module of their own.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from web.dashboard.changes import Cell
 from web.dashboard.charts import bars
-from web.dashboard.compare import ComparedRow
+from web.dashboard.compare import ComparedRow, Rate
 from web.dashboard.form_days import days_of_form, form_days
 from web.dashboard.forms_table import shop_forms
 from web.dashboard.labels import Labels, labels_of_forms
@@ -71,44 +73,47 @@ _STAGE_COLUMNS: Final = (
 )
 _STEP_COLUMNS: Final = (
     _step("stepName", "Step", mark=("worst", "loses most", lambda step: bool(step["is_worst"]))),
-    _step("views"),
+    _step("views", compared=False),
     _step("completions", compared=False),
     _step("completionRate", "of those who saw it", without="nobody saw it", compared=False),
-    _step("dropoffs"),
+    _step("dropoffs", compared=False),
     _step("dropoffRate", "of those who saw it", without="nobody saw it", is_loss=True),
     _step("shareOfDropoffs", "of all who left", compared=False),
 )
+_LEFT: Final = _STEP_COLUMNS[5]
 _DEVICE_COLUMNS: Final = (
     _device("deviceType", text=lambda row: row["deviceType"].capitalize()),
-    _device("views"),
-    _device("shareOfViews", "Share", compared=False),
-    _device("starts"),
-    _device("submissions", "Submissions"),
-    _device("submissionRate", "of views"),
-    _device("convertedSubmissions"),
-    _device("conversionRate", "of submissions"),
-    _device("netRevenueCents"),
+    _device("views", compared=False),
+    _device("shareOfViews", "Share", compared=False, deep=True),
+    _device("starts", compared=False, deep=True),
+    _device("submissions", "Submissions", compared=False, deep=True),
+    _device("submissionRate", "Submitted", main=True),
+    _device("convertedSubmissions", compared=False, deep=True),
+    _device("conversionRate", "Bought"),
+    _device("netRevenueCents", compared=False, deep=True),
 )
 _VISITOR_COLUMNS: Final = (
     _visitor("visitorType", text=lambda row: row["visitorType"].capitalize()),
-    _visitor("visitors"),
-    _visitor("submitters"),
-    _visitor("submissionRate", "of those who saw it", without="nobody saw it"),
-    _visitor("purchasers"),
-    _visitor("conversionRate", "of those who submitted"),
-    _visitor("purchaseRate", "of those who saw it", without="nobody saw it"),
+    _visitor("visitors", compared=False),
+    _visitor("submitters", compared=False, deep=True),
+    _visitor("submissionRate", "Submitted", without="nobody saw it", main=True),
+    _visitor("purchasers", compared=False, deep=True),
+    _visitor("conversionRate", "Bought"),
+    _visitor("purchaseRate", "of those who saw it", without="nobody saw it", deep=True),
 )
 _ANSWER_COLUMNS: Final = (
-    _answer("fieldId", sort="question", text=lambda row: row["question"]),
     _answer("value", absent="no answer", sort="answer", text=lambda row: row["answer"]),
+    _answer("fieldId", sort="question", text=lambda row: row["question"], deep=True),
     _answer("submissions", "Submissions"),
     _answer("conversionRate", "Bought", compared=True, sort="bought"),
-    _answer("netRevenueCents", sort="net"),
+    _answer("netRevenueCents", sort="net", deep=True),
     _answer(
         "revenuePerSubmissionCents",
         "per submission",
         compared=True,
+        figure=lambda row: row.quotient("netRevenueCents", "submissions").alone(),
         bar=lambda answer: answer["share"],
+        main=True,
         sort="per",
     ),
 )
@@ -127,16 +132,15 @@ def one_form(view: View, form_id: str) -> Page:
     return view.page(
         "one_form.html",
         form=form,
-        cards=_cards(funnel, days.total(TREND.total), view.shop.currency),
-        stages=stages,
+        cards=_cards(view, funnel, days.total(TREND.total)),
+        stages=_drawn_stages(view, stages),
         stage_table=table(
-            view, "stages", _STAGE_COLUMNS, [stage for stage, _ in stages], marks={"row": "stage"}
+            view, "stages", _STAGE_COLUMNS, stages, marks={"row": "stage"}, is_numbers=True
         ),
         **form_days(view, days),
         **time_to_buy(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
-        devices=[(device, _stages(device)) for device in devices],
         device_table=table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
         visitors=table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
         **_answers(view, form_id, labels),
@@ -144,30 +148,55 @@ def one_form(view: View, form_id: str) -> Page:
     )
 
 
-def _cards(funnel: ComparedRow, days: ComparedRow, currency: str) -> list[Card]:
+def _cards(view: View, funnel: ComparedRow, days: ComparedRow) -> list[Card]:
     """The note of the section says whose orders they are."""
-    submitted = funnel.rate("submissions", "views")
-    bought = funnel.rate("convertedSubmissions", "submissions")
-    net = "netRevenueCents"
+    net, cell = "netRevenueCents", view.changes.cell
+    orders = cell(days.amount("orders"), name="orders")
     return [
-        card("Submitted", "submissionRate", submitted, ""),
-        card("Sign-ups that bought", "conversionRate", bought, ""),
-        card("Orders", "orders", days.amount("orders"), ""),
-        card("Net revenue", net, days.amount(net), "", currency),
+        card(view, "Submitted", "submissionRate", funnel.rate("submissions", "views")),
+        card(
+            view,
+            "Sign-ups that bought",
+            "conversionRate",
+            funnel.rate("convertedSubmissions", "submissions"),
+        ),
+        card(
+            view,
+            "Net revenue",
+            net,
+            days.amount(net),
+            "",
+            view.shop.currency,
+            [("orders", orders)],
+        ),
     ]
 
 
-def _stages(figures: ComparedRow) -> list[tuple[ComparedRow, tuple[float, float]]]:
-    """The stages of the funnel of a form, or of a device, each with its bar: `measure` is its figure, and
-    `previous` that of the stage before ("" for the first)."""
+def _stages(figures: ComparedRow) -> list[ComparedRow]:
+    """The stages of the funnel: `measure` is the figure of each, and `previous` that of the stage before
+    ("" for the first)."""
     measures = [measure for _, measure in _STAGES]
-    widths = bars.funnel([figures[measure] for measure in measures])
     return [
-        (figures.plus(stage=name, measure=measure, previous=previous), width)
-        for (name, measure), previous, width in zip(
-            _STAGES, ["", *measures[:-1]], widths, strict=True
-        )
+        figures.plus(stage=name, measure=measure, previous=previous)
+        for (name, measure), previous in zip(_STAGES, ["", *measures[:-1]], strict=True)
     ]
+
+
+def _drawn_stages(
+    view: View, stages: Sequence[ComparedRow]
+) -> list[tuple[ComparedRow, tuple[float, float], Cell | None]]:
+    """Each with its bar, and its share of the stage before. Those who bought are a share of those who have
+    had the days to buy, as everywhere: of the sign-ups of these days, so many of a hundred."""
+    rates = [None, *(stage.rate(stage["measure"], stage["previous"]) for stage in stages[1:])]
+    counts = [stage[stage["measure"]] for stage in stages]
+    *_, bought = rates
+    counts[-1] = round(counts[-2] * ((bought.value if bought else None) or 0) / 100)
+    without = "nobody in the stage before"
+    cells = [
+        None if rate is None else view.changes.cell(Rate(*rate.shown), "percent", without=without)
+        for rate in rates
+    ]
+    return list(zip(stages, bars.funnel(counts), cells, strict=True))
 
 
 def _steps(view: View, form_id: str) -> dict[str, Any]:
@@ -185,8 +214,13 @@ def _steps(view: View, form_id: str) -> dict[str, Any]:
     lost = shop_losses(view, shop_forms(view))
     widths = bars.losses([(step["views"] - step["dropoffs"], step["dropoffs"]) for step in steps])
     return {
-        "steps": table(view, "steps", _STEP_COLUMNS, steps, marks={"row": "stepId"}),
-        "step_bars": list(zip(steps, widths, strict=True))[:_STEPS_DRAWN],
+        "steps": table(
+            view, "steps", _STEP_COLUMNS, steps, marks={"row": "stepId"}, is_numbers=True
+        ),
+        "step_bars": [
+            (step, width, _LEFT.cell(view.changes, step, view.shop.currency))
+            for step, width in zip(steps[:_STEPS_DRAWN], widths[:_STEPS_DRAWN], strict=True)
+        ],
         "step_losses": lost.of_steps(form_id),
         "tested_rates": lost.tested,
     }
@@ -196,13 +230,12 @@ def _answers(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
     """The answers to the questions of the form, and the orders that followed from each. A value that is None
     stands for submissions without one."""
     rows = view.compared(response_revenue, "fieldId", "value", form_id=form_id).rows()
-    per = [row["revenuePerSubmissionCents"] for row in rows if row["submissions"]]
-    best = max(per, default=0)
+    per = {id(row): row.quotient("netRevenueCents", "submissions").alone().value for row in rows}
+    best = max((value for value in per.values() if value is not None), default=0)
 
     def share(row: ComparedRow) -> float | None:
-        if not row["submissions"] or best <= 0:
-            return None
-        return max(row["revenuePerSubmissionCents"] / best, 0)
+        value = per[id(row)]
+        return None if value is None or best <= 0 else max(value / best, 0)
 
     def answer(row: ComparedRow) -> str | None:
         value = row["value"]
@@ -220,6 +253,7 @@ def _answers(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
             answers,
             "question",
             marks={"field": "fieldId", "row": "value"},
+            group="fieldId",
         ),
         "has_several_choices": any(row["multiSelect"] for row in rows),
     }

@@ -103,7 +103,9 @@ def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
         "labels": labels,
         "cross_problem": problem,
         "cramers_v": cells[0]["cramersV"] if cells else None,
-        "pairs": table(view, "pairs", _columns(chosen, labels), drawn, most=len(drawn)),
+        "pairs": table(
+            view, "pairs", _columns(chosen, labels), drawn, most=len(drawn), is_numbers=True
+        ),
         "heat_columns": side_b,
         "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,

@@ -55,9 +55,16 @@ def times(view: View, form_id: str) -> dict[str, Any]:
         "times_before": _before(compared.row(shown)) if shown else None,
         # A form may end with the subscription.
         "submissions": view.data(form_funnel, form_id)["submissions"],
-        "time_table": table(view, "times", _COLUMNS, rows, marks={"row": "deviceType"}),
+        "time_table": table(
+            view, "times", _COLUMNS, rows, marks={"row": "deviceType"}, is_numbers=True
+        ),
         "bucket_table": table(
-            view, "buckets", _BUCKETS, _buckets(shown), most=len(_buckets(shown))
+            view,
+            "buckets",
+            _BUCKETS,
+            _buckets(shown),
+            most=len(_buckets(shown)),
+            is_numbers=True,
         ),
         "device_links": [(name, address(device=name)) for name in by_device],
         "time_problem": problem,

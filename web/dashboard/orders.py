@@ -20,7 +20,7 @@ from web.dashboard import order_story
 from web.dashboard.compare import Amount, ComparedRow
 from web.dashboard.page import NO_TEXT, Page, View
 from web.dashboard.selection import address
-from web.dashboard.table import card, columns_of, shown, table
+from web.dashboard.table import card, columns_of, table
 from web.reports import discount_performance, receipts
 
 _PAGE: Final = 50
@@ -71,8 +71,9 @@ def orders(view: View) -> Page:
     return view.page(
         "orders.html",
         cards=[
-            card("Orders", "orders", Amount(meta["total"]), "in these days"),
+            card(view, "Orders", "orders", Amount(meta["total"]), "in these days"),
             card(
+                view,
                 "Net revenue",
                 "netRevenueCents",
                 Amount(meta["netRevenueCents"]),
@@ -114,7 +115,7 @@ def one_order(view: View, order_id: str) -> Page:
         money=[
             (
                 receipts.ROW.columns[name].heading,
-                shown(row.amount(name), "money", currency, name=name, is_exact=True),
+                view.changes.cell(row.amount(name), "money", currency, name=name, is_exact=True),
             )
             for name in ("grossRevenueCents", "totalRefundedCents", "netRevenueCents")
         ],

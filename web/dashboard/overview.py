@@ -1,41 +1,55 @@
 """`/`: the shop at a glance."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
 
 from warehouse.domain.rounding import percent
+from warehouse.domain.vocabulary import CUSTOMER_TYPES
 from warehouse.operations.form_rules import is_counted
 from warehouse.tables import form
 from web.api.forms import all_forms_funnel
 from web.dashboard import formatting
-from web.dashboard.ads import spend_by_currency
-from web.dashboard.comparable import ORDERS
+from web.dashboard.ads import ad_card
 from web.dashboard.compare import ComparedRow
-from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, shop_forms
+from web.dashboard.daily_noise import daily_noise, summary
+from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, share_bars, shop_forms
 from web.dashboard.page import Page, View
-from web.dashboard.revenue import CAMPAIGN_MARKS, CAMPAIGNS_AT_A_GLANCE, campaign_rows, days_of
-from web.dashboard.table import Card, card, table
+from web.dashboard.revenue import (
+    CAMPAIGN_MARKS,
+    CAMPAIGNS_AT_A_GLANCE,
+    campaign_rows,
+    days_of,
+    shop_revenue,
+)
+from web.dashboard.table import Card, card, columns_of, table
 from web.dashboard.worth_a_look import worth_a_look
 from web.http.parameters import ORDER_CLOCK
 from web.reports.ads import ad_spend
-from web.reports.attribution import ROW, attribution
+from web.reports.attribution import ROW
+from web.reports.new_returning import ROW as CUSTOMERS
+from web.reports.new_returning import new_returning
 
 # Forms and campaigns at a glance; their own pages have all.
 _FORMS: Final = 10
-_CAMPAIGNS: Final = 6
+_CAMPAIGNS: Final = 4
+_column = columns_of(CUSTOMERS)
+_CUSTOMERS: Final = (
+    _column("customerType"),
+    _column("orders"),
+    _column("averageOrderValueCents", deep=True),
+    _column("shareOfRevenue", deep=True),
+    _column("netRevenueCents", compared=True, main=True),
+)
 
 
 def overview(view: View) -> Page:
-    forms, campaigns = shop_forms(view), campaign_rows(view)
-    revenue = view.compared(attribution, "attributionType", made_of=(ORDERS,))
-    rows = forms.with_names(forms.all_names)
+    forms, campaigns, revenue = shop_forms(view), campaign_rows(view), shop_revenue(view)
+    rows = share_bars(forms.with_names(forms.all_names))
     return view.page(
         "overview.html",
-        cards=_cards(view, revenue.total(ROW.total), forms),
-        spent=[
-            sums for sums in spend_by_currency(view) if sums["spend"] or sums.amount("spend").before
-        ],
+        cards=[*_cards(view, revenue.total(ROW.total), forms), ad_card(view)],
         **days_of(view),
         forms=table(
             view,
@@ -63,6 +77,15 @@ def overview(view: View) -> Page:
             is_exact=False,
             empty="No order in these days is credited to a submission.",
         ),
+        all_campaigns=len(campaigns),
+        customers=table(
+            view,
+            "customers",
+            _CUSTOMERS,
+            _customers(view),
+            marks={"row": "customerType"},
+            is_exact=False,
+        ),
         notes=worth_a_look(view, view.data(ad_spend), forms),
         is_empty=not (
             forms.rows.now
@@ -76,29 +99,40 @@ def overview(view: View) -> Page:
 
 def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
     total, currency, net = forms.total, view.shop.currency, "netRevenueCents"
-    if forms.clock == ORDER_CLOCK:
-        credited = _share(total, revenue) or "orders in these days"
-    else:
-        credited = "from sign-ups of these days, to date"
+    orders = view.changes.cell(revenue.amount("orders"), name="orders")
+    bought = total.rate("convertedSubmissions", "submissions")
     return [
-        card("Net revenue", net, revenue.amount(net), "orders in these days", currency),
-        card("Credited to forms", net, total.amount(net), credited, currency),
-        card("Orders", "orders", revenue.amount("orders"), "orders in these days"),
-        card("Submissions", "submissions", total.amount("submissions"), "in these days"),
+        card(view, "Net revenue", net, revenue.amount(net), "", currency, [("orders", orders)]),
         card(
-            "Sign-ups that bought",
-            "conversionRate",
-            total.rate("convertedSubmissions", "submissions"),
-            "of the submissions in these days, to date",
+            view,
+            "Credited to forms",
+            net,
+            total.amount(net),
+            _share(total, revenue) if forms.clock == ORDER_CLOCK else "",
+            currency,
         ),
+        card(view, "Submissions", "submissions", total.amount("submissions")),
+        card(view, "Sign-ups that bought", "conversionRate", bought),
     ]
 
 
 def _share(credited: ComparedRow, revenue: ComparedRow) -> str:
     """The credited share of the net revenue; "" where there is no revenue."""
     net: Any = revenue["netRevenueCents"]
-    share = formatting.percent(percent(credited["netRevenueCents"], net)) if net > 0 else ""
-    return share and f"{share} of net revenue; orders in these days"
+    if net <= 0:
+        return ""
+    return formatting.percent(round(percent(credited["netRevenueCents"], net)))
+
+
+def _customers(view: View) -> Sequence[ComparedRow]:
+    noise = daily_noise(
+        view,
+        CUSTOMERS,
+        [summary(view, new_returning, "new_returning", "customer_type")],
+        lambda row: CUSTOMER_TYPES.index(row["customerType"]),
+    )
+    rows = view.compared(new_returning, "customerType", noise=noise).rows()
+    return [row for row in rows if row["orders"] or row["customerType"] != CUSTOMER_TYPES[-1]]
 
 
 def _count_forms(connection: Connection, shop_key: int) -> int:

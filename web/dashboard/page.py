@@ -7,7 +7,7 @@ where there is one, one of the read replica.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -29,9 +29,11 @@ from web.api.forms import get_form
 from web.api.forms_table import form_names
 from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
+from web.dashboard.changes import PageChanges
 from web.dashboard.comparable import EVENTS, Comparable, Pair
-from web.dashboard.compare import ComparedRows, Rows
+from web.dashboard.compare import ComparedRows, Line, Rows
 from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
+from web.dashboard.statistics import Noise
 from web.db.database import query_of
 from web.http.current_request import Shop
 from web.http.date_range import Window
@@ -60,6 +62,15 @@ _ATTENTION: Final = {
 
 # Stands for an empty UTM value in the address of a page, whose links drop empty parameters.
 NO_TEXT: Final = "(none)"
+# The pages on which a control acts, by their templates: elsewhere it does not stand. Every page has days.
+_ACTS: Final = {
+    "comparison": {
+        *("overview.html", "forms.html", "one_form.html", "revenue.html", "discounts.html"),
+        *("ads.html", "customers.html", "shops.html"),
+    },
+    "clock": {"overview.html", "forms.html", "one_form.html"},
+    "within": {"overview.html", "forms.html", "one_form.html", "revenue.html", "shops.html"},
+}
 
 
 def find_needs(connection: Connection, now: int, shops: Collection[int]) -> dict[int, list[str]]:
@@ -82,6 +93,7 @@ class View:
     selection: Selection
     comparable: Comparable
     answers: Answers
+    changes: PageChanges = field(default_factory=PageChanges)
 
     def data(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
         """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the
@@ -96,12 +108,14 @@ class View:
         made_of: tuple[str, ...] = (),
         ages: Mapping[str, int] = MappingProxyType({}),
         lines: Callable[[Any], Rows] | None = None,
+        noise: Callable[[Line | None, str], Noise | None] = lambda *_: None,
         **parameters: str,
     ) -> ComparedRows:
         """The rows of a report, those with the same `keys` beside each other. Each figure is compared over
         the days that its clock allows. `lines` makes the rows of the report's data, where they are not its
         own; `made_of` are the data that must have begun, if not events and orders; `ages` are the days
-        that figures of the page's own need behind them."""
+        that figures of the page's own need behind them; `noise` is that of the daily values of a figure of a
+        row, or of all rows (None)."""
         row = report.row(parameters.get("dimension", ""))
 
         def read(window: Window, within: int | None = None) -> Rows:
@@ -132,6 +146,7 @@ class View:
             keys,
             pair_of,
             lambda pair: (read(pair.days, pair.within), read(pair.before, pair.within)),
+            noise,
         )
 
     def may_see(self, report: Endpoint) -> bool:
@@ -231,6 +246,7 @@ class Page:
             clocks=CLOCKS,
             links=day_links(selection, today, zone, window, view.comparable.within),
             attention=view.attention,
+            acts={control for control, pages in _ACTS.items() if self.template in pages},
             **self.values,
         )
 

@@ -4,14 +4,16 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
+from warehouse.domain.vocabulary import ATTRIBUTION_TYPES
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
 from web.dashboard.comparable import ORDERS
-from web.dashboard.compare import ComparedRow
+from web.dashboard.compare import ComparedRow, ComparedRows, Rows
+from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.day_notes import note_columns
 from web.dashboard.page import Page, View
-from web.dashboard.table import Column, Sum, Table, columns_of, table
+from web.dashboard.table import Column, Sum, Table, card, columns_of, table
 from web.dashboard.utm_tree import utm_tree
 from web.reports.attribution import ROW, attribution, attribution_daily
 from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm
@@ -30,76 +32,99 @@ CREDITS: Final = (
     ("not credited", "No submission of the buyer is known from the {days} before the order."),
 )
 CREDIT_NAMES: Final = tuple(name for name, _ in CREDITS)
+# The parts of the chart of days: all credited orders, and the last of the types.
+DAY_NAMES: Final = ("credited to forms", "other")
 # Campaigns on the page; the CSV has all.
 _CAMPAIGNS_SHOWN: Final = 50
 
 _part = columns_of(ROW)
 _PARTS: Final = (
     _part("attributionType", unit="drawn", text=lambda row: CREDIT_NAMES[row["credit"]]),
-    _part("netRevenueCents", compared=True),
+    _part("netRevenueCents", compared=True, main=True),
     _part("shareOfRevenue", "Share", of="netOfAll", without="no net revenue"),
-    _part("orders", compared=True),
-    _part("grossRevenueCents"),
-    _part("totalRefundedCents"),
+    _part("orders"),
+    _part("grossRevenueCents", deep=True),
+    _part("totalRefundedCents", deep=True),
 )
 # Submissions and how many of them bought are on the submission clock; orders and net revenue are those
 # credited on the order clock.
 _campaign = columns_of(CAMPAIGN)
-_SOURCE: Final = _campaign("utmSource", absent="direct or unknown", sort="source")
+_SOURCE: Final = _campaign("utmSource", absent="no source", sort="source")
 _CAMPAIGN: Final = _campaign("utmCampaign", absent="no campaign", sort="campaign")
-_SUBMISSIONS: Final = _campaign("submissionCount", compared=True, sort="submissions")
-_ORDERS: Final = _campaign("attributedOrders", "Orders", compared=True, sort="orders")
-_NET: Final = _campaign("netRevenueCents", compared=True, sort="net")
+_SUBMISSIONS: Final = _campaign("submissionCount", "Sign-ups", sort="submissions")
+_ORDERS: Final = _campaign("attributedOrders", "Orders", sort="orders")
+_NET: Final = _campaign("netRevenueCents", "Revenue credited", main=True, sort="net")
 CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
 CAMPAIGNS_AT_A_GLANCE: Final = (
-    *(_SOURCE, _CAMPAIGN, _SUBMISSIONS, _ORDERS),
-    replace(_NET, label="Revenue credited"),
+    replace(_CAMPAIGN, unit="drawn", text=lambda row: row["utmCampaign"] or "no campaign"),
+    replace(_SOURCE, deep=True),
+    _SUBMISSIONS,
+    replace(_ORDERS, deep=True),
+    _NET,
 )
 _BOUGHT: Final = _campaign(
     "conversionRate",
-    "Bought after submitting",
+    "Bought",
     over=("convertedSubmissions", "submissionCount"),
     compared=True,
-    has_interval=False,
     sort="bought",
 )
 _CAMPAIGNS: Final = (_SOURCE, _CAMPAIGN, _SUBMISSIONS, _BOUGHT, _ORDERS, _NET)
 
 
+def shop_revenue(view: View) -> ComparedRows:
+    """All orders by the way they are credited, each with the noise of its days."""
+    noise = daily_noise(
+        view,
+        ROW,
+        [summary(view, attribution, "attribution", "type")],
+        lambda row: ATTRIBUTION_TYPES.index(row["attributionType"]),
+        (ORDERS,),
+    )
+    return view.compared(attribution, "attributionType", made_of=(ORDERS,), noise=noise)
+
+
 def revenue(view: View) -> Page:
-    rows = view.compared(attribution, "attributionType")
-    sums = view.compared(attribution, made_of=(ORDERS,)).total(ROW.total)
+    rows = shop_revenue(view)
+    sums, currency = rows.total(ROW.total), view.shop.currency
     window = view.comparable.window_days
     days = f"{window} days" if window > 1 else "24 hours"
+    net, gross, refunded = "netRevenueCents", "grossRevenueCents", "totalRefundedCents"
+    cell = view.changes.cell
+    more = [
+        ("orders", cell(sums.amount("orders"), name="orders")),
+        ("before refunds", cell(sums.amount(gross), "money", currency, name=gross)),
+        ("refunded since", cell(sums.amount(refunded), "money", currency, name=refunded)),
+    ]
+    campaigns = campaign_rows(view)
     return view.page(
         "revenue.html",
+        cards=[card(view, "Net revenue", net, sums.amount(net), "", currency, more)],
         parts=table(
             view,
             "parts",
             _PARTS,
-            [
-                part.plus(credit=place, netOfAll=sums["netRevenueCents"])
-                for place, part in enumerate(rows.rows())
-            ],
+            [part.plus(credit=place, netOfAll=sums[net]) for place, part in enumerate(rows.rows())],
             marks={"row": "attributionType"},
             sums=[Sum("All orders", sums)],
+            is_exact=False,
         ),
         credits=[(name, rule.format(days=days)) for name, rule in CREDITS],
         credit_names=CREDIT_NAMES,
-        bar=stack([row["netRevenueCents"] for row in rows.now]),
-        sums=sums,
+        bar=stack([row[net] for row in rows.now]),
         **days_of(view),
-        tree=utm_tree(view.compared(revenue_by_utm, dimension="hierarchy")),
+        tree=utm_tree(view, campaigns),
         campaigns=table(
             view,
             "campaigns",
             _CAMPAIGNS,
-            campaign_rows(view),
+            campaigns,
             "-net",
             marks=CAMPAIGN_MARKS,
             empty="No submission and no credited order in these days.",
             most=_CAMPAIGNS_SHOWN,
             noun="campaigns in this order",
+            is_numbers=True,
         ),
     )
 
@@ -111,14 +136,25 @@ def campaign_rows(view: View) -> list[ComparedRow]:
 
 
 def days_of(view: View) -> dict[str, Any]:
-    """Net revenue by day and attribution type: `days` as a chart, `day_table` as a table."""
-    by_day: dict[date, list[int]] = {}
-    for row in view.data(attribution_daily):
-        by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
+    """Net revenue by day: `days` as a chart of what is credited and what is not, with the former days behind,
+    and `day_table` as a table by attribution type."""
+    by_day = _by_day(view.data(attribution_daily))
+    pair, former = view.comparable.whole_days(ORDERS), list[int]()
+    if pair and not pair.reason:
+        before = view.answers.data(attribution_daily, pair.before)
+        former = [sum(parts) for parts in _by_day(before).values()]
+    parts = [[sum(amounts[:-1]), amounts[-1]] for amounts in by_day.values()]
     return {
-        "days": stacked_days(list(by_day), CREDIT_NAMES, list(by_day.values()), view.shop.currency),
+        "days": stacked_days(list(by_day), DAY_NAMES, parts, view.shop.currency, former),
         "day_table": _day_table(view, by_day),
     }
+
+
+def _by_day(rows: Rows) -> dict[date, list[int]]:
+    by_day: dict[date, list[int]] = {}
+    for row in rows:
+        by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
+    return by_day
 
 
 def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
@@ -129,7 +165,7 @@ def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
     ]
     day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
     columns = [day, *parts, *note_columns(view, "day")]
-    return table(view, "days", columns, rows, marks={"row": "day"}, most=len(rows))
+    return table(view, "days", columns, rows, marks={"row": "day"}, most=len(rows), is_numbers=True)
 
 
 def _written(day: str) -> str:

@@ -1,10 +1,11 @@
 """The address of a page: the days that it shows, those that it compares them with, and the links to others.
 
-`range`: `today`, `yesterday`, `7d`, `30d` (the default), `90d`, `month`, `last-month`, or what the API
-takes (`2026-01-01..2026-01-31`). `compare`: `previous` (the same number of days before; the default),
-`year` (the same days a year earlier), `none`. `within`: the days that submissions are given to buy where they
-are compared. `clock`: whether revenue is that of the `order`s of these days (the default), or that of their
-`submission`s. A value that cannot be read leaves the page on the default and is told beside the control.
+`range`: `today`, `yesterday`, `7-days`, `30-days` (the default), `90-days` and `month`, which end with the
+last whole day, `last-month`, or what the API takes (`2026-01-01..2026-01-31`; its `30d` has today).
+`compare`: `previous` (the same number of days before; the default), `year` (the same days a year earlier),
+`none`. `within`: the days that submissions are given to buy where they are compared. `clock`: whether
+revenue is that of the `order`s of these days (the default), or that of their `submission`s. A value that
+cannot be read leaves the page on the default and is told beside the control.
 """
 
 from collections.abc import Mapping
@@ -24,20 +25,20 @@ from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
 RANGES: Final = {
     "today": "Today",
     "yesterday": "Yesterday",
-    "7d": "Last 7 days",
-    "30d": "Last 30 days",
-    "90d": "Last 90 days",
+    "7-days": "Last 7 days",
+    "30-days": "Last 30 days",
+    "90-days": "Last 90 days",
     "month": "This month",
     "last-month": "Last month",
 }
 COMPARISONS: Final = {"previous": "the days before", "year": "a year earlier", "none": "nothing"}
 CLOCKS: Final = {ORDER_CLOCK: "by order day", SUBMISSION_CLOCK: "by sign-up day"}
 _DAYS_TO_BUY: Final = (1, 3, 7, 14)
-_DEFAULT_RANGE: Final = "30d"
+_DEFAULT_RANGE: Final = "30-days"
 # The longest query, in bytes, that the links of a page carry along. They are many, and each repeats it.
 _MOST_BYTES: Final = 4_096
 # The keys of Plausible, which people know.
-_KEYS: Final = {"today": "D", "yesterday": "E", "7d": "W", "30d": "T", "month": "M"}
+_KEYS: Final = {"today": "D", "yesterday": "E", "7-days": "W", "30-days": "T", "month": "M"}
 _OWN_DAYS: Final = ("range", "from", "to", "page")
 
 
@@ -141,7 +142,7 @@ def select(
         window = window_of(text, today, timezone)
     except Refusal as refusal:
         problem, text = refusal.message.replace("`range`", "The range"), _DEFAULT_RANGE
-        window = parse_range(text, today, timezone)
+        window = window_of(text, today, timezone)
     days_problem = problem
     compare = asked.get("compare", "previous")
     if compare not in COMPARISONS:
@@ -189,14 +190,15 @@ def day_links(
     reads from them."""
     first, last = selection.window.first, selection.window.last
     count = last - first + 1
-    end = min(last + count, today)
+    # Today is a range of its own: others end with the last whole day.
+    end = min(last + count, today if count == 1 else today - 1)
     return DayLinks(
         ranges=[
             Link(name, _range_address(text), text == selection.range, _KEYS.get(text, ""))
             for text, name in RANGES.items()
         ],
         earlier=_days(first - count, first - 1, today, timezone),
-        later=_days(end - count + 1, end, today, timezone) if last < today else None,
+        later=_days(end - count + 1, end, today, timezone) if last < end else None,
         comparisons=[
             Link(name, address(compare=text), text == selection.compare)
             for text, name in COMPARISONS.items()
@@ -219,9 +221,13 @@ def _as_days(text: str, today: date) -> str:
         return f"{today}"
     if text == "yesterday":
         return f"{today - timedelta(1)}"
+    count, is_named, _ = text.partition("-days")
+    if is_named and text in RANGES:
+        return f"{today - timedelta(int(count))}..{today - timedelta(1)}"
     first = today.replace(day=1)
     if text == "month":
-        return f"{first}..{today}"
+        # On the first of a month, it has today alone.
+        return f"{first}..{max(first, today - timedelta(1))}"
     if text == "last-month":
         last = first - timedelta(1)
         return f"{last.replace(day=1)}..{last}"

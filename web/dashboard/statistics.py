@@ -9,13 +9,17 @@
   in discrete distributions", Journal of the American Statistical Association 56 (1961), as recommended by
   S. Lydersen, M. W. Fagerland and P. Laake, "Recommended tests for association in 2x2 tables", Statistics
   in Medicine 28 (2009).
-- Many rates: Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
+- Counts and money: Student's t, with the residuals of daily values around the mean of their weekday. Its tail
+  is the regularized incomplete beta function, by the continued fraction of W. H. Press and others, "Numerical
+  Recipes" (2007), section 6.4.
+- Many changes: Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
   Statistical Society B 57 (1995).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, hypot, lgamma, sqrt
+from functools import lru_cache
+from math import exp, hypot, lgamma, log, sqrt
 from typing import Final
 
 Z: Final = 1.959963984540054
@@ -23,6 +27,15 @@ Z: Final = 1.959963984540054
 
 FEW: Final = 30
 """A sample below it is too small for a rate to mean much."""
+
+
+NOISE_DAYS: Final = 56
+"""The days before the end of a range from which the noise of its daily values is taken."""
+
+FEWEST_DAYS: Final = 21
+"""Fewer days say nothing about noise."""
+
+_WEEK: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +106,102 @@ def p_greater(hits: int, trials: int, other_hits: int, other_trials: int) -> flo
             break
         tail += probability
     return tail
+
+
+def p_different(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
+    """The two-sided p-value that two rates are different; 1 if one has no trials."""
+    greater = p_greater(hits, trials, other_hits, other_trials)
+    return min(1.0, 2 * min(greater, 1 - greater))
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How much a daily value moves by itself: the mean of each weekday (day number modulo 7), the standard
+    deviation of the residuals around them, and their degrees of freedom."""
+
+    usual: tuple[float, ...]
+    deviation: float
+    freedom: int
+
+    def of_days(self, first: int, days: int) -> float:
+        """The usual sum of so many days from the day number `first` on."""
+        weeks, rest = divmod(days, _WEEK)
+        usual = weeks * sum(self.usual)
+        return usual + sum(self.usual[(first + day) % _WEEK] for day in range(rest))
+
+
+def noise_of(first: int, values: Sequence[float]) -> Noise | None:
+    """The noise of daily values from the day number `first` on; None where they are too few."""
+    if len(values) < FEWEST_DAYS:
+        return None
+    by_weekday: list[list[float]] = [[] for _ in range(_WEEK)]
+    for place, value in enumerate(values):
+        by_weekday[(first + place) % _WEEK].append(value)
+    usual = tuple(sum(each) / len(each) for each in by_weekday)
+    squares = sum(
+        (value - usual[(first + place) % _WEEK]) ** 2 for place, value in enumerate(values)
+    )
+    freedom = len(values) - _WEEK
+    return Noise(usual, sqrt(squares / freedom), freedom)
+
+
+def p_changed(
+    noise: Noise,
+    now: float,
+    before: float,
+    first: int,
+    first_before: int,
+    days: int,
+    *,
+    is_count: bool = False,
+    scale: float = 1.0,
+) -> float | None:
+    """The two-sided p-value that the sum `now` of so many days from `first` on differs from `scale` times the
+    sum `before` of as many. None where nothing can be said.
+
+    Days are compared with what is usual on their weekdays: 30 days can have a Sunday more than the 30 before.
+    The noise of counts is at least Poisson's: 56 days without an order do not make the next one a sensation.
+    """
+    weekdays = noise.of_days(first, days) - noise.of_days(first_before, days)
+    difference = now - scale * (before + weekdays)
+    variance = noise.deviation**2
+    if is_count:
+        variance = max(variance, (now + before) / (2 * days))
+    if not variance:
+        return None
+    return student_p(difference / sqrt(variance * days * (1 + scale**2)), noise.freedom)
+
+
+def student_p(t: float, freedom: int) -> float:
+    """The two-sided p-value of Student's t."""
+    return _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+@lru_cache(maxsize=1024)
+def _incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function of 0 <= x <= 1."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        # The fraction converges fast on the other side.
+        return 1 - _incomplete_beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    # Lentz's method.
+    fraction, above, below = 1.0, 1.0, 0.0
+    for step in range(200):
+        half = step // 2
+        if step == 0:
+            term = 1.0
+        elif step % 2:
+            term = -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))
+        else:
+            term = half * (b - half) * x / ((a + 2 * half - 1) * (a + 2 * half))
+        below = 1 / (1 + term * below)
+        above = 1 + term / above
+        fraction *= above * below
+        if abs(above * below - 1) < 1e-12:
+            break
+    return front * (fraction - 1)
 
 
 def benjamini_hochberg(p_values: Sequence[float], level: float = 0.05) -> list[bool]:

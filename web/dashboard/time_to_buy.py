@@ -2,12 +2,11 @@
 
 from typing import Any, Final
 
-from web.dashboard.charts.histogram import sparkline
+from web.dashboard.charts.days import ages
 from web.dashboard.compare import ComparedRow
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
 from web.dashboard.table import columns_of, table
-from web.reports.form_analytics import form_funnel
 from web.reports.time_to_order import ROW, time_to_order
 
 # The days that are told in words, beside the last.
@@ -26,25 +25,24 @@ _COLUMNS: Final = (
 
 
 def time_to_buy(view: View, form_id: str) -> dict[str, Any]:
-    """`delays` are (days, of 100 sign-ups those that bought within them) for a few days, all of the same
-    sign-ups: those that are old enough for the last. `delay_curve` is the line up to it. Both are empty where
-    no sign-up is old enough; `has_few_delays` where they are few."""
+    """`delays` are (days, of 100 sign-ups those that bought within them) for a few days, and `delay_curve`
+    is the line up to the last. All are of the same sign-ups, those that are old enough for the last: so the
+    line does not fall. Empty where no sign-up is old enough; `has_few_delays` where they are few."""
     rows = view.data(time_to_order, form_id)
     most = view.comparable.most_days
-    funnels = []
+    aged = []
     if most:
-        window = view.comparable.days_of_age(most)
-        funnels = [
-            (days, view.answers.data(form_funnel, window, form_id, within=days))
-            for days in sorted({*(each for each in _TOLD if each < most), most})
-        ]
-    submissions = funnels[-1][1]["submissions"] if funnels else 0
+        aged = view.answers.data(time_to_order, view.comparable.days_of_age(most), form_id)[:most]
+    submissions = aged[-1]["submissions"] if aged else 0
+    rates = [row["conversionRate"] for row in aged] if submissions else []
+    told = sorted({*(each for each in _TOLD if each < most), most})
+    line, axes = ages(rates)
     return {
-        "delays": [(days, funnel["conversionRate"]) for days, funnel in funnels if submissions],
-        "delay_window": view.comparable.days_of_age(most) if most else None,
+        "delays": [(days, rates[days - 1]) for days in told] if rates else [],
         "has_few_delays": submissions < FEW,
-        "delay_curve": sparkline([row["conversionRate"] for row in rows[:most]]),
-        "delay_width": max(most - 1, 1),
+        "delay_curve": line,
+        "delay_axes": axes,
+        "delay_width": len(rates),
         "delay_table": table(
             view,
             "delays",
@@ -52,5 +50,6 @@ def time_to_buy(view: View, form_id: str) -> dict[str, Any]:
             [ComparedRow(row) for row in rows],
             marks={"row": "days"},
             most=len(rows),
+            is_numbers=True,
         ),
     }

@@ -1,17 +1,29 @@
-"""All orders of a shop as a tree by UTM: source, campaign, medium, term, content."""
+"""All orders of a shop as a tree by UTM: source, campaign, medium, term, content. Its first two levels have
+the sign-ups, too."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from warehouse.domain.hash_ids import SEPARATOR, text_id
+from warehouse.domain.vocabulary import UTM_FIELDS
+from web.api.query import Query
 from web.api.row_limit import OTHER
-from web.dashboard.comparable import Pair
-from web.dashboard.compare import Amount, ComparedRows, Line, Rows
+from web.dashboard.changes import Cell
+from web.dashboard.compare import Amount, ComparedRow, Line, Rate, Rows
+from web.dashboard.daily_noise import daily_noise, orders_by_utm
+from web.dashboard.page import View
+from web.dashboard.statistics import Noise
+from web.db.dimensions import Utm
+from web.reports.attribution import attribution
+from web.reports.revenue_by_utm import HIERARCHY, revenue_by_utm
 
 _LEVELS: Final = ("source", "campaign", "medium", "term", "content")
 # Branches on the page; the others are summed where they grow.
 _BRANCHES: Final = 150
+_NET: Final = "netRevenueCents"
+_SOURCE, _CAMPAIGN = (UTM_FIELDS.index(f"utm_{name}") for name in _LEVELS[:2])
 
 Path = tuple[str, ...]
 
@@ -19,21 +31,18 @@ Path = tuple[str, ...]
 @dataclass
 class Branch:
     """A value of a level ("" for none) with all orders below it; money is in minor units. `below` has the
-    branches with most net revenue, `left_out` the others. `compared` is its net revenue of the days of a
-    pair, and before."""
+    branches with most net revenue, `left_out` the others. `cell` is its net revenue, `sign_ups` and `bought`
+    those of its campaigns; None further down."""
 
     level: str
     value: str
     orders: int = 0
     net: int = 0
-    compared: tuple[int | None, int | None, Pair] | None = None
+    cell: Cell | None = None
+    sign_ups: int | None = None
+    bought: Cell | None = None
     below: list["Branch"] = field(default_factory=list)
     left_out: list["Branch"] = field(default_factory=list)
-
-    @property
-    def amount(self) -> Amount:
-        fair, before, pair = self.compared or (None, None, None)
-        return Amount(self.net, fair, before, pair)
 
     @property
     def left_out_orders(self) -> int:
@@ -44,16 +53,11 @@ class Branch:
         return sum(branch.net for branch in self.left_out)
 
 
-def utm_tree(report: ComparedRows) -> Branch:
+def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
     """The root, whose orders are those of the shop."""
+    report = view.compared(revenue_by_utm, dimension="hierarchy")
     paths = _branches(report.now)
-    pair = report.pair_of("netRevenueCents")
-    if pair and not pair.reason:
-        fair, before = map(_branches, report.read(pair))
-        for path, branch in paths.items():
-            branch.compared = _net(fair, path), _net(before, path), pair
-    elif pair:
-        paths[()].compared = 0, None, pair
+    _add_sign_ups(view, paths, campaigns)
     root = paths[()]
     for path in sorted(paths, key=len, reverse=True):
         branch = paths[path]
@@ -62,7 +66,48 @@ def utm_tree(report: ComparedRows) -> Branch:
             # Nothing is known further down.
             branch.below = []
     _trim(root)
+    pair = report.pair_of(_NET)
+    fair, before = map(_branches, report.read(pair)) if pair and not pair.reason else (None, None)
+    shown = {id(branch) for branch in _downwards(root)}
+    noises = {depth: _noise(view, depth) for depth in (1, 2)} if fair is not None else {}
+    for path, branch in paths.items():
+        if id(branch) in shown:
+            now, former = (None if side is None else _net(side, path) for side in (fair, before))
+            noise = noises[len(path)](path) if len(path) in noises else None
+            amount = Amount(branch.net, now, former, pair, noise) if path else Amount(branch.net)
+            branch.cell = view.changes.cell(amount, "money", view.shop.currency, name=_NET)
     return root
+
+
+def _noise(view: View, depth: int) -> Callable[[Path], Noise | None]:
+    """That of the net revenue of sources, or of campaigns."""
+    places = (_SOURCE, _CAMPAIGN)[:depth]
+
+    def key(path: Path) -> int:
+        return text_id(SEPARATOR.join(path))
+
+    def keys_of(_: Query, utms: Iterator[Utm]) -> Iterator[int]:
+        return (key(tuple(utm[place] for place in places)) for utm in utms)
+
+    read = orders_by_utm(view, attribution, keys_of)
+    noise = daily_noise(view, HIERARCHY, [read], lambda line: key(line["path"]))
+    return lambda path: noise({"path": path}, _NET)
+
+
+def _add_sign_ups(view: View, paths: dict[Path, Branch], campaigns: Sequence[ComparedRow]) -> None:
+    """Each campaign's, and those of its source. A source without orders has no branch."""
+    bought: dict[Path, list[Rate]] = {}
+    for row in campaigns:
+        rate = row.rate("convertedSubmissions", "submissionCount")
+        path: Path = (row["utmSource"], row["utmCampaign"])
+        for each in ((), path[:1], path):
+            bought.setdefault(each, []).append(rate)
+    for each, rates in bought.items():
+        if each in paths:
+            counts = [rate.shown for rate in rates]
+            hits, trials = (sum(each) for each in zip(*counts, strict=True))
+            paths[each].sign_ups = sum(rate.trials for rate in rates)
+            paths[each].bought = view.changes.cell(Rate(hits, trials), "percent")
 
 
 def _net(paths: dict[Path, Branch], path: Path) -> int | None:

@@ -24,7 +24,6 @@ from web.dashboard.report import report
 from web.dashboard.revenue import revenue
 from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.shops import shops
-from web.dashboard.table import shown
 from web.dashboard.table_csv import csv_of
 from web.http.errors import STATIC, asks_for_page, malformed, not_found
 from web.pages import page_request
@@ -62,7 +61,6 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
     state.app.jinja_env.globals.update(
         dashboard_pages=PAGES,
         reports=reports,
-        shown=shown,
         address=address,
         parameters=carried,
         to_other_pages=_to_other_pages,

@@ -176,7 +176,7 @@ def ad_spend(query: Query) -> Answer:
     the order clock. Spend is dated by the platform's date, which is taken as the shop's day. At most 10,000
     rows; the others are summed in one row `(other)` for each currency, before the unattributed row.
     """
-    campaigns = _campaigns(query)
+    campaigns = campaigns_of(query)
     outcomes, coverage = outcomes_of(query, campaigns)
     unattributed = outcomes.pop(None)
     window = query.window
@@ -204,7 +204,7 @@ def ad_spend(query: Query) -> Answer:
     return Answer(data, meta=other_rows(len(others)))
 
 
-def _campaigns(query: Query) -> Campaigns:
+def campaigns_of(query: Query) -> Campaigns:
     """Every ad campaign of the shop."""
     shop = query.shop
     return query.cache.get(

@@ -200,8 +200,8 @@ def test_keys(page: Page, service: Service) -> None:
         for key, name in {
             "d": "today",
             "E": "yesterday",
-            "w": "7d",
-            "t": "30d",
+            "w": "7-days",
+            "t": "30-days",
             "m": "month",
         }.items():
             press(key, f"range={name}&sort=x")
@@ -277,13 +277,13 @@ def test_without_scripts(new_context: NewContext, service: Service) -> None:
     for name in ("Keys", "Comparison on or off"):
         expect(page.get_by_text(name, exact=True).first).to_be_hidden()
     expect(page.locator("kbd").first).to_be_hidden()
-    page.locator("summary", has_text="revenue by").click()
+    page.locator("summary", has_text="Options").click()
     page.get_by_role("link", name="by sign-up day").click()
     assert page.url.endswith("?range=7d&clock=submission")
     page.get_by_role("link", name="The days before").click()
     page.get_by_role("link", name="The days after: Last 7 days").click()
     assert page.url.endswith("?range=7d&clock=submission")
-    page.locator("summary", has_text="compared with").click()
+    page.locator("summary", has_text="vs.").click()
     page.get_by_role("link", name="nothing").click()
     assert page.url.endswith("?range=7d&clock=submission&compare=none")
 

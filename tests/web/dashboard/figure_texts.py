@@ -9,7 +9,7 @@ from tests.web.dashboard.page_text import Section
 from tests.web.dashboard.written import nothing
 from warehouse.domain.rounding import percent
 from warehouse.domain.time import local_day
-from web.dashboard import formatting, statistics
+from web.dashboard import formatting
 from web.dashboard.selection import select
 
 Rows = list[dict[str, Any]]
@@ -40,15 +40,9 @@ def count(number: int) -> str:
     return formatting.count(number)
 
 
-def rate(hits: int, trials: int, *, interval: bool = False) -> str:
-    if not trials:
-        return nothing("no one yet")
-    texts = [formatting.percent(percent(hits, trials))]
-    if interval:
-        texts.append(formatting.interval(statistics.of_rate(hits, trials)))
-    if trials < 30:
-        texts.append("few")
-    return " ".join(texts)
+def rate(hits: int, trials: int) -> str:
+    """Its people and its interval open with its chip."""
+    return formatting.percent(percent(hits, trials)) if trials else nothing("no one yet")
 
 
 def total(rows: Rows | None, name: str) -> int | None:

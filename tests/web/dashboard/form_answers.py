@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from tests.web.dashboard.form_page import FEW, Expected, Rows
-from tests.web.dashboard.page_text import Row, Section
+from tests.web.dashboard.page_text import AGED, Row, Section
 from web.dashboard import statistics
 from web.dashboard.formatting import count, decimal, percent
 
@@ -13,14 +13,13 @@ MOST_ROWS, SIDE = 100, 10
 
 
 def answer_row(expected: Expected, row: Any) -> Row:
-    per = expected.money(row["revenuePerSubmissionCents"])
     return [
-        row["fieldId"],
         "no answer" if row["value"] is None else row["value"],
+        row["fieldId"],
         count(row["submissions"]),
-        expected.rate(row, "convertedSubmissions", "submissions", "no submissions"),
+        AGED,
         expected.money(row["netRevenueCents"]),
-        per if row["submissions"] else "— (no submissions)",
+        AGED,
     ]
 
 
@@ -87,10 +86,7 @@ def check_crossed(page: str, expected: Expected, field: str, by: str) -> Section
         told.append(f"{decimal(cell['lift'], 1)} times as often as chance would have it.")
     if min(map(len, totals)) > 1 and not is_cut:
         told.append(f"(Cramér’s V {decimal(cells[0]['cramersV'])}).")
-    clock = (
-        "Times as often as chance would have it: 1 is chance, 2 is twice as often. "
-        "Few, without a colour: less than 30 submissions, counted and expected."
-    )
+    clock = "Times as often as chance would have it. Few: less than 30 submissions, counted and expected."
     if max(map(len, totals)) > SIDE:
         clock += " Shown are the most frequent answers; the CSV has more."
     section.check(heat, table, others=[*told, clock])

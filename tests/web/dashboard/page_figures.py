@@ -56,7 +56,7 @@ class _Parser(HTMLParser):
             self._open.append((tag, figure))
         if tag in ("h1", "h2"):
             self._heading = []
-        if tag == "li" and "card" in (values.get("class") or "").split():
+        if tag == "li" and "card-of" in (values.get("class") or "").split():
             self._in_card, self._card = True, ""
         if tag == "table":
             self._table = values.get("data-table") or ""
@@ -72,7 +72,8 @@ class _Parser(HTMLParser):
         if tag in ("h1", "h2") and self._heading is not None:
             text, self._heading = " ".join(" ".join(self._heading).split()), None
             if self._in_card:
-                self._card = text
+                # Behind the point stands what it is in parts of something.
+                self._card = text.partition(" ·")[0]
             else:
                 self._section = text
         if tag == "li":

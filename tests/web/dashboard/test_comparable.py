@@ -128,7 +128,10 @@ def test_today_alone_and_nothing_are_not_compared() -> None:
     assert pair
     assert pair.reason == NOT_COMPARED
     assert comparable(compare="none").whole_days() is None
-    assert comparable(compare="none").sentences == []
+    # They are shown at equal age all the same.
+    alone = comparable(range="30-days", compare="none").equal_age()
+    assert alone
+    assert (alone.is_alone, alone.days_text, alone.within) == (True, "2024-03-01..2024-03-23", 7)
     # There are no days before the calendar's first.
     assert comparable(range="0001-01-01..0001-01-02").whole_days() is None
 

@@ -20,12 +20,13 @@ def links(**asked: str) -> DayLinks:
 @pytest.mark.parametrize(
     ("shown", "earlier", "later"),
     [
+        ("7-days", "2024-03-17..2024-03-23", None),
         ("7d", "2024-03-18..2024-03-24", None),
         ("today", "yesterday", None),
         ("yesterday", "2024-03-29..2024-03-29", "today"),
-        ("2024-03-18..2024-03-24", "2024-03-11..2024-03-17", "7d"),
-        # As many days, at the latest until today.
-        ("2024-03-20..2024-03-26", "2024-03-13..2024-03-19", "7d"),
+        ("2024-03-17..2024-03-23", "2024-03-10..2024-03-16", "7-days"),
+        # As many days, at the latest until yesterday.
+        ("2024-03-20..2024-03-26", "2024-03-13..2024-03-19", "7-days"),
         ("last-month", "2024-01-03..2024-01-31", "2024-03-01..2024-03-29"),
         ("2024-04-01..2024-04-02", "2024-03-30..2024-03-31", None),
         ("0001-01-03..0001-01-05", None, "0001-01-06..0001-01-08"),
@@ -57,7 +58,7 @@ def test_links_keep_the_rest_of_the_address() -> None:
 
 
 def test_what_is_shown_is_marked() -> None:
-    found = links(range="7d", compare="year")
+    found = links(range="7-days", compare="year")
     assert [link.name for link in found.ranges if link.is_current] == ["Last 7 days"]
     assert [link.name for link in found.comparisons if link.is_current] == ["a year earlier"]
 

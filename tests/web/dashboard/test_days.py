@@ -12,7 +12,7 @@ from flask.ctx import RequestContext
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_text import sections
 from web.dashboard import formatting
-from web.dashboard.revenue import CREDIT_NAMES
+from web.dashboard.revenue import DAY_NAMES
 
 
 def in_english(seen: Seen) -> RequestContext:
@@ -41,7 +41,7 @@ def texts(markup: str, tag: str) -> list[str]:
 @pytest.mark.parametrize("path", ["/", "/revenue"])
 @pytest.mark.parametrize("days", ["90d", "7d", "today"])
 def test_net_revenue_by_day(seen: Seen, path: str, days: str) -> None:
-    page = seen.page(path, range=days)
+    page = seen.page(path, range=days, numbers="days")
     rows = seen.api("/attribution/daily", range=today(seen) if days == "today" else days)
     by_day: dict[str, list[int]] = {}
     for row in rows:
@@ -52,19 +52,21 @@ def test_net_revenue_by_day(seen: Seen, path: str, days: str) -> None:
         def money(cents: int) -> str:
             return formatting.money(cents, code, exact=True)
 
-        sections(page)["Net revenue by day"].check(
+        sections(page)["Revenue by day"].check(
             [
                 [formatting.day(date.fromisoformat(day)), *map(money, parts)]
                 for day, parts in by_day.items()
             ]
         )
+        # The chart has what is credited, whatever the type, and what is not.
+        by_day = {day: [sum(parts[:3]), parts[3]] for day, parts in by_day.items()}
         (drawing,) = figures(page)
         assert texts(drawing, "title") == [
             f"{formatting.day(date.fromisoformat(day))}: "
             + (
                 ", ".join(
                     f"{name} {money(part)}"
-                    for name, part in zip(CREDIT_NAMES, parts, strict=True)
+                    for name, part in zip(DAY_NAMES, parts, strict=True)
                     if part
                 )
                 or money(0)
@@ -103,7 +105,7 @@ def test_days_of_a_form(seen: Seen, asked: dict[str, str], clock: str) -> None:
     code = currency(seen)
     differing = 0
     for form_id in form_ids(seen):
-        page = seen.page(f"/forms/{form_id}", **asked)
+        page = seen.page(f"/forms/{form_id}", **asked, numbers="days")
         days = today(seen) if asked["range"] == "today" else asked["range"]
         rows = seen.api(f"/forms/{form_id}/trends", range=days, clock=clock)
         by_order = seen.api(f"/forms/{form_id}/trends", range=days)
@@ -125,7 +127,12 @@ def test_days_of_a_form(seen: Seen, asked: dict[str, str], clock: str) -> None:
             visits, revenue = figures(page)
             check_lines(visits, rows, {"Views": "views", "Submissions": "submissions"}, "")
             check_lines(revenue, rows, {"Net revenue": "netRevenueCents"}, code)
-        assert f"by the day of the {clock}." in page
+        told = (
+            "of the orders of each day"
+            if clock == "order"
+            else "that followed from the submissions"
+        )
+        assert told in page
     # Else the two clocks would show the same.
     assert clock == "order" or differing
 

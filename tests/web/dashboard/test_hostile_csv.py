@@ -86,9 +86,11 @@ def test_whole_files_of_a_hostile_shop(two: TwoShops, tmp_path: Path) -> None:
 
 def pages_of(two: TwoShops) -> Iterator[tuple[str, str]]:
     """The tables of all pages, and of all forms."""
-    forms = re.findall(r'href="(/forms/[0-9a-f-]{36})', two.page(A, "/forms"))
+    forms = re.findall(r'href="(/forms/[0-9a-f-]{36})', two.page(A, "/forms?range=30d"))
     for page in (*PAGES, *dict.fromkeys(forms)):
-        for link in dict.fromkeys(re.findall(r'href="([^"]*[?&]csv=[^"#]*)', two.page(A, page))):
+        for link in dict.fromkeys(
+            re.findall(r'href="([^"]*[?&;]csv=[^"#]*)', two.page(A, f"{page}?range=30d"))
+        ):
             address = unescape(link)
             answer = two.browsers[A].get(
                 address if address.startswith("/") else f"{page}{address}", headers=HTML

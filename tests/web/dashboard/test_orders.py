@@ -33,7 +33,7 @@ def _rows(page: str) -> list[str]:
 
 def _figures(page: str) -> dict[str, int]:
     """Those of the cards."""
-    cards = page.partition('<ul class="cards')[2].partition("</ul>")[0]
+    cards = page.partition('<ul class="card glance')[2].partition("</ul>")[0]
     found = re.findall(r'data-figure="(\w+)" data-value="(-?\d+)"', cards)
     return {name: int(value) for name, value in found}
 

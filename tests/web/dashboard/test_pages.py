@@ -98,13 +98,15 @@ def test_bad_values_leave_the_page(seen: Seen) -> None:
 def test_pages_say_what_they_compare_with_what(seen: Seen, compare: str) -> None:
     for path in all_pages(seen):
         page = seen.page(path, range="7d", compare=compare)
-        assert ("Compared: " in page) == (compare != "none"), path
-        assert ("bought within 3 days; sign-ups of" in page) == (compare != "none"), path
+        told = page.partition("How figures are compared")[2]
+        assert ("whole days, as many on both sides." in told) == (compare != "none"), path
+        # Sign-ups that bought are the same figure, compared or not.
+        assert "who bought within 3 days: later ones" in told, path
     told = re.search(r"Data begin on (\w+) ", seen.page("/", range="30d", compare="year"))
     assert told
     assert told[1].istitle()  # a month
     young = seen.page("/", range="yesterday")
-    assert "What sign-ups bought: too young to compare, from" in young
+    assert "Sign-ups that bought: too young to compare, from" in young
     assert "Not compared: today is not over." in seen.page("/", range="today")
 
 

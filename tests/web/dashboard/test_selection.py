@@ -13,11 +13,16 @@ TODAY = day_number(date(2024, 3, 31))
 @pytest.mark.parametrize(
     ("asked", "shown"),
     [
-        ({}, "2024-03-02..2024-03-31"),
+        # Pages end with the last whole day.
+        ({}, "2024-03-01..2024-03-30"),
+        ({"range": "7-days"}, "2024-03-24..2024-03-30"),
+        ({"range": "90-days"}, "2024-01-01..2024-03-30"),
+        # An address takes the days of the API as well, which have today.
+        ({"range": "30d"}, "2024-03-02..2024-03-31"),
         ({"range": "today"}, "2024-03-31..2024-03-31"),
         ({"range": "yesterday"}, "2024-03-30..2024-03-30"),
         ({"range": "7d"}, "2024-03-25..2024-03-31"),
-        ({"range": "month"}, "2024-03-01..2024-03-31"),
+        ({"range": "month"}, "2024-03-01..2024-03-30"),
         ({"range": "last-month"}, "2024-02-01..2024-02-29"),
         ({"from": "2024-01-05", "to": "2024-01-06"}, "2024-01-05..2024-01-06"),
     ],
@@ -27,8 +32,13 @@ def test_days(asked: dict[str, str], shown: str) -> None:
     assert f"{chosen.first}..{chosen.last}" == shown
 
 
+def test_the_first_of_a_month_has_today_alone() -> None:
+    chosen = select({"range": "month"}, TODAY + 1, "UTC", 30)
+    assert chosen.first == chosen.last == date(2024, 4, 1)
+
+
 def test_what_links_carry_along() -> None:
-    assert select({}, TODAY, "UTC", 30).query == {"range": "30d", "compare": "previous"}
+    assert select({}, TODAY, "UTC", 30).query == {"range": "30-days", "compare": "previous"}
     asked = {"range": "7d", "compare": "year", "clock": "submission", "within": "3"}
     assert select(asked, TODAY, "UTC", 30).query == asked
 
@@ -37,6 +47,7 @@ def test_what_links_carry_along() -> None:
     ("asked", "said"),
     [
         ({"range": "soon"}, "The range has `soon`"),
+        ({"range": "31-days"}, "The range has `31-days`"),
         ({"range": "2024-02-30"}, "The range has the day"),
         ({"range": "2024-02-02..2024-02-01"}, "ends before it starts"),
         ({"from": "2024-01-01"}, "The range has ``"),
@@ -51,4 +62,4 @@ def test_what_cannot_be_read_leaves_the_default(asked: dict[str, str], said: str
     chosen = select(asked, TODAY, "UTC", 30)
     assert said in chosen.problem
     if said:
-        assert chosen.query == {"range": "30d", "compare": "previous"}
+        assert chosen.query == {"range": "30-days", "compare": "previous"}

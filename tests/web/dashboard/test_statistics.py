@@ -3,11 +3,22 @@
 from itertools import product
 from math import comb, exp, isclose, lgamma, log, sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from web.dashboard.statistics import benjamini_hochberg, of_difference, of_rate, p_greater
+from web.dashboard.statistics import (
+    FEWEST_DAYS,
+    NOISE_DAYS,
+    benjamini_hochberg,
+    noise_of,
+    of_difference,
+    of_rate,
+    p_changed,
+    p_greater,
+    student_p,
+)
 
 
 def rounded(interval: object) -> tuple[float, float]:
@@ -159,3 +170,85 @@ def test_many_rates(p_values: list[float], data: st.DataObject) -> None:
     # Bonferroni believes no other ones.
     assert all(one for one, p in zip(believed, p_values, strict=True) if p <= 0.05 / len(p_values))
     assert not any(one for one, p in zip(believed, p_values, strict=True) if p > 0.05)
+
+
+@pytest.mark.parametrize(
+    ("t", "freedom", "p"),
+    # Quantiles of Student's t as tables have them: 97.5 %, 99.5 %, 99.9 %.
+    [
+        (12.706, 1, 0.05),
+        (2.145, 14, 0.05),
+        (2.010, 49, 0.05),
+        (2.680, 49, 0.01),
+        (3.552, 20, 0.002),
+    ],
+)
+def test_student(t: float, freedom: int, p: float) -> None:
+    assert student_p(t, freedom) == pytest.approx(p, rel=0.01)
+    assert student_p(-t, freedom) == student_p(t, freedom)
+
+
+def test_weekdays_are_no_change() -> None:
+    """Every Sunday has ten times as much: 8 days with two Sundays are as usual beside 8 with one."""
+    days = [float(1000 if day % 7 == 0 else 100 + day % 3) for day in range(100, 100 + NOISE_DAYS)]
+    noise = noise_of(100, days)
+    assert noise
+    last = 100 + NOISE_DAYS
+    with_two = next(
+        first for first in range(last - 20, last - 8) if first % 7 == 6 or first % 7 == 0
+    )
+    now = sum(days[with_two - 100 : with_two - 92])
+    before = sum(days[with_two - 108 : with_two - 100])
+    p_value = p_changed(noise, now, before, with_two, with_two - 8, 8)
+    assert p_value is not None
+    assert p_value > 0.05
+
+
+def test_too_few_days_say_nothing() -> None:
+    assert noise_of(0, [1.0, 2.0] * 10) is None
+    assert noise_of(0, [1.0, 2.0, 3.0] * (FEWEST_DAYS // 3))
+
+
+def test_days_that_are_all_the_same_are_no_measure() -> None:
+    none = noise_of(0, [0.0] * NOISE_DAYS)
+    assert none
+    assert p_changed(none, 0, 500, 50, 43, 7) is None
+    # Counts have Poisson's noise at least: one order after none is no sensation.
+    one = p_changed(none, 1, 0, 50, 43, 7, is_count=True)
+    assert one is not None
+    assert one > 0.2
+
+
+def test_so_much_more_for_so_much_more_spend_is_no_change() -> None:
+    values = [100.0 + 10 * (day % 5) for day in range(NOISE_DAYS)]
+    noise = noise_of(0, values)
+    assert noise
+    twice = p_changed(noise, 1680, 840, 49, 42, 7, scale=2.0)
+    assert twice is not None
+    assert twice > 0.5
+    assert (p_changed(noise, 1680, 840, 49, 42, 7) or 1) < 0.001
+
+
+@pytest.mark.parametrize("kind", ["weekdays", "large orders", "overdispersed"])
+def test_money_that_does_not_change_is_within_chance(kind: str) -> None:
+    """200 shops, of each a week and 30 days; at most 5 % each way, with two standard errors."""
+    chance = np.random.default_rng(7)
+    more = fewer = 0
+    for _ in range(200):
+        level = np.array([1, 1, 0.9, 1, 1.1, 1.6, 1.8])[np.arange(60) % 7]
+        if kind == "overdispersed":
+            level = level * chance.gamma(5, 0.2, 60)
+        orders = chance.poisson(8 * level)
+        sizes = [chance.lognormal(4, 0.8, count) for count in orders]
+        if kind == "large orders":
+            sizes = [each * (1 + 10 * (chance.random(len(each)) < 0.03)) for each in sizes]
+        money = np.array([each.sum() for each in sizes])
+        noise = noise_of(4, money[-NOISE_DAYS:].tolist())
+        assert noise
+        for days in (7, 30):
+            now, before = money[-days:].sum(), money[-2 * days : -days].sum()
+            p_value = p_changed(noise, now, before, 60 - days, 60 - 2 * days, days)
+            assert p_value is not None
+            more += p_value < 0.05 and now > before
+            fewer += p_value < 0.05 and now < before
+    assert max(more, fewer) / 400 <= 0.05 + 2 * sqrt(0.05 * 0.95 / 400)

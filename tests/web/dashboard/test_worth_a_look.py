@@ -64,7 +64,9 @@ def items(page: str) -> list[tuple[dict[str, str], list[dict[str, str]]]]:
     """The attributes of each item for programs, and those of the figures in it."""
     return [
         (attributes(item[0]), [attributes(tag) for tag in re.findall("<span[^>]*>", item[1])])
-        for item in re.findall("(<li data-worth[^>]*>)(.*?)</li>", page, re.DOTALL)
+        for item in re.findall(
+            '(<li(?: class="advised")? data-worth[^>]*>)(.*?)</li>', page, re.DOTALL
+        )
     ]
 
 
@@ -197,3 +199,45 @@ def test_the_surest_are_named_and_the_others_counted(
     assert len(items(page)) == 5
     assert "Further rates that got worse: 2." in page
     assert seen.page(f"/forms/{FORM}", range="7d").count("loses more than before") == 7
+
+
+def earner(shop: ShopBuilder, views: int, bought: int, gross: int) -> None:
+    """A form with so many views, of whose sign-ups so many bought, beside one with 3,000 views and 30
+    buyers."""
+    for form_id, numbers in ((FORM, (views, bought, gross)), (OTHER_FORM, (3_000, 30, 90_000))):
+        shop.form(form_id, name="Gift finder" if form_id == FORM else "Pop-up")
+        seen_by, buyers, sum_of = numbers
+        shop.daily("all_forms", days_ago(60), form=form_id, events=1)
+        submitted = {"views": seen_by, "submissions": seen_by // 2}
+        outcome = {"converted": buyers, "orders": buyers, "gross": sum_of}
+        shop.daily("funnel", days_ago(20), form=form_id, **submitted, **outcome)
+        shop.daily("form_orders", days_ago(20), form=form_id, orders=buyers, gross=sum_of)
+
+
+@pytest.mark.parametrize(
+    ("views", "bought", "gross", "is_advised"),
+    [
+        # 500 of 3,500 views, 2.40 a view beside 0.30, and 8 % of views with an order beside 1 %.
+        (500, 40, 120_000, True),
+        # Seen by more than a third.
+        (2_000, 160, 480_000, False),
+        # One large order, with as many buyers as elsewhere.
+        (500, 5, 120_000, False),
+        # More buyers, who bring as much a view as others.
+        (500, 40, 16_000, False),
+    ],
+)
+def test_one_thing_to_do(
+    by_hand: tuple[Seen, ShopBuilder, Any], views: int, bought: int, gross: int, is_advised: bool
+) -> None:
+    seen, shop, _ = by_hand
+    earner(shop, views, bought, gross)
+    page = seen.page("/")
+    advised = [item for item, _ in items(page) if item["data-worth"] == "advice"]
+    assert advised == ([{"data-worth": "advice", "data-form": FORM}] if is_advised else [])
+    if is_advised:
+        text = " ".join(sections(page)["Worth a look"].others)
+        assert text == (
+            "Gift finder earns most per view ($2.40, others $0.30) and has 14% of all views: show it to more "
+            "visitors."
+        )

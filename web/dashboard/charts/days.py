@@ -83,11 +83,14 @@ class DayStack:
 
 @dataclass(frozen=True, slots=True)
 class StackedDays:
+    """`former` are the points of a line, one apart, through the whole of each former day; "" without any."""
+
     names: Sequence[str]
     days: list[DayStack]
     day_width: float
     bar_width: float
     axes: Axes
+    former: str = ""
 
 
 def scale(values: Iterable[int]) -> Scale:
@@ -125,15 +128,20 @@ def series(days: Sequence[date], values: Mapping[str, Sequence[int]], currency: 
 
 
 def stacked_days(
-    days: Sequence[date], names: Sequence[str], amounts: Sequence[Sequence[int]], currency: str
+    days: Sequence[date],
+    names: Sequence[str],
+    amounts: Sequence[Sequence[int]],
+    currency: str,
+    former: Sequence[int] = (),
 ) -> StackedDays:
     """The amounts of each day, one for each name. Parts above 0 stand on each other, parts below 0 hang
-    below the line of 0."""
-    span = scale(
+    below the line of 0. `former` are the wholes of as many days before, or none."""
+    ends = [
         end
         for parts in amounts
         for end in (sum(max(part, 0) for part in parts), sum(min(part, 0) for part in parts))
-    )
+    ]
+    span = scale([*ends, *former])
     width = 100 / len(days)
     return StackedDays(
         names=names,
@@ -149,7 +157,31 @@ def stacked_days(
         day_width=round(width, 2),
         bar_width=round(_BAR * width, 2),
         axes=_axes(days, span, currency),
+        former=_points(former, span) if former else "",
     )
+
+
+def ages(rates: Sequence[float]) -> tuple[str, Axes]:
+    """The points of a line through rates in per cent, one for each age from 1 day on, and its axes."""
+    span = scale([ceil(rate) for rate in rates])
+    top = span.high or 1
+    points = [
+        f"{place + 0.5},{round(100 - 100 * rate / top, 1):g}" for place, rate in enumerate(rates)
+    ]
+    axes = Axes(
+        heights=[formatting.percent(tick) for tick in span.ticks],
+        lines=[span.y(tick) for tick in span.ticks],
+        zero=span.y(0),
+        days=[
+            (
+                formatting.age(place + 1),
+                round(100 * (place + 0.5) / len(rates), 2),
+                "start" if place == 0 else "middle",
+            )
+            for place in named_days(len(rates))
+        ],
+    )
+    return " ".join(points if len(points) > 1 else points * 2), axes
 
 
 def _round_up(number: float) -> int:
