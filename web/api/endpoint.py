@@ -387,10 +387,10 @@ def get(
     )
 
 
-def for_pages(name: str, row: Row) -> Callable[[Callable[..., Any]], Endpoint]:
+def for_pages(name: str, row: Row, **more: Any) -> Callable[[Callable[..., Any]], Endpoint]:
     """Decorates a function that answers pages alone, in rows of one kind: the API has no address for it. Its
     answers are kept under the `name`."""
-    return lambda function: Endpoint("", name, None, function, row)
+    return lambda function: Endpoint("", name, None, function, row, **more)
 
 
 def write(

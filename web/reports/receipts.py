@@ -41,7 +41,7 @@ from warehouse.tables import (
     fact_order,
     fact_order_code,
 )
-from web.api.endpoint import Endpoint, get
+from web.api.endpoint import for_pages, get
 from web.api.equal_age import window_days
 from web.api.filters import (
     DEVICE,
@@ -211,24 +211,19 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     return Answer(_receipts(query, shown, ROW), meta=meta)
 
 
-def _first_orders(query: Query, **filters: str | None) -> Answer:
+@for_pages(
+    "first orders",
+    ROW,
+    parameters=(*_OF_ORDERS, *_FILTERS),
+    filters=_FILTERS,
+    page_needs=_PAGE_NEEDS,
+)
+def first_orders(query: Query, **filters: str | None) -> Answer:
     """The newest orders that meet all filters, as many as an answer may have: for the file of a page."""
     found = query.connection.execute(
         _newest_first(and_(*_kept(query, **filters))).limit(query.limits.rows)
     ).all()
     return Answer(_receipts(query, found, ROW))
-
-
-first_orders: Final = Endpoint(
-    "",
-    "first orders",
-    None,
-    _first_orders,
-    ROW,
-    (*_OF_ORDERS, *_FILTERS),
-    filters=_FILTERS,
-    page_needs=_PAGE_NEEDS,
-)
 
 
 def _newest_first(kept: ColumnElement[bool]) -> Select[Any]:

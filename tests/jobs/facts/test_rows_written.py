@@ -18,7 +18,8 @@ ANSWER = {"type": "answer", "field_id": "size", "field_type": "choice"}
 
 
 def load(product: Product, number: int, **event: str) -> None:
-    at = {"event_id": str(number), "occurred_at": f"2026-01-01T0{number}:00:00Z"}
+    # All in a quarter of an hour: each other is in the facts.
+    at = {"event_id": str(number), "occurred_at": f"2026-01-01T01:0{number}:00Z"}
     product.load("events", [{**SESSION, **at, **event}])
 
 

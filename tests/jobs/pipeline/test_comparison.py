@@ -146,7 +146,10 @@ def make_wrong(connection: ArrowConnection, edition: Edition, table: Table, name
         return
     summary = SUMMARY[table.name.removeprefix("daily_")]
     lines = np.frombuffer(connection.value(f"SELECT packed_dims {one}"), layout(summary)).copy()
-    lines[name][0] += 7919
+    if lines.dtype[name].itemsize == 1:  # a flag
+        lines[name][0] ^= 1
+    else:
+        lines[name][0] += 7919
     cells = connection.stage("test_cells", pa.table({"cells": [lines.tobytes()]}))
     connection.execute(f"UPDATE {table.name} SET packed_dims = (SELECT cells FROM {cells}) {where}")
 

@@ -102,9 +102,9 @@ def test_pages_say_what_they_compare_with_what(seen: Seen, compare: str) -> None
         assert ("whole days, as many on both sides." in told) == (compare != "none"), path
         # Sign-ups that bought are the same figure, compared or not.
         assert "who bought within 3 days: later ones" in told, path
-    told = re.search(r"Data begin on (\w+) ", seen.page("/", range="30d", compare="year"))
-    assert told
-    assert told[1].istitle()  # a month
+    since = re.search(r"Data begin on (\w+) ", seen.page("/", range="30d", compare="year"))
+    assert since
+    assert since[1].istitle()  # a month
     young = seen.page("/", range="yesterday")
     assert "Sign-ups that bought: too young to compare, from" in young
     assert "Not compared: today is not over." in seen.page("/", range="today")
