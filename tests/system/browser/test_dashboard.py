@@ -172,9 +172,10 @@ def test_without_scripts(new_context: NewContext, service: Service) -> None:
     expect(page.get_by_role("status")).to_contain_text("You were signed out.")
     _enter(page)
     expect(page).to_have_url(f"{service.base}{deep}")
-    # A folded text opens, and the days go along to another page.
-    page.get_by_text("How this is counted").first.click()
-    expect(page.locator("details[open]").first).to_be_visible()
+    # The menu of a card opens, and the days go along to another page.
+    page.locator("summary", has_text="More on").first.click()
+    expect(page.get_by_text("How this is counted").first).to_be_visible()
+    page.locator("summary", has_text="More on").first.click()
     page.get_by_role("link", name="Revenue", exact=True).click()
     expect(page).to_have_url(f"{service.base}/revenue?range=7d&compare=none")
 

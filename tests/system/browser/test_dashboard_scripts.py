@@ -306,7 +306,7 @@ def test_paper(page: Page, service: Service) -> None:
         expect(days_of(page).locator("polyline").first).to_be_visible()
         for hidden in (".uplot", ".bar", ".shown", "details.menu.of-card", ".opens"):
             expect(page.locator(hidden).first).to_be_hidden()
-        # What a figure is compared with opens; how it changed is printed.
+        # A figure is printed with how it changed, though not with all that opens.
         expect(page.locator(".glance .chip").first).to_be_visible()
         colours = page.evaluate(
             "[document.body, document.querySelector('.card')].map(e => getComputedStyle(e))"
