@@ -10,6 +10,7 @@ from tests.support.shop_builder import known_shop
 
 SHOP = "data.example"
 MINE = {"shop_id": SHOP}
+MANY = "Many rows of the last day could not be imported."
 # HTML; 255 letters without a blank; right to left.
 ODD = ('<b onclick="alert(1)">', "x" * 255, "\u202e\u05d0\u05d1\u05d2")
 
@@ -38,12 +39,10 @@ def test_the_data_page_and_its_retry_by_keyboard(page: Page, service: Service) -
     rejected(service)
     with watched(page, service.base):
         sign_in(page, service, "ada@example.com")
-        page.get_by_role("link", name="Some rows could not be imported, or lack a field.").press(
-            "Enter"
-        )
+        page.get_by_role("link", name=MANY).press("Enter")
         expect(page.get_by_role("heading", name="Rejected rows")).to_be_in_viewport()
         look_at(page, "Data", "set aside after 5 attempts")
-        page.get_by_role("link", name="Some rows could not be imported, or lack a field.").focus()
+        page.get_by_role("link", name=MANY).focus()
         button = page.get_by_role("button", name="Import them again")
         for _ in range(40):
             page.keyboard.press("Tab")
