@@ -86,6 +86,7 @@ BOTH_DATABASES = (
     "web/auth/test_most_keys.py",
     "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py",
+    "web/dashboard/test_daily_noise.py",
     "web/dashboard/test_data.py",
     "web/dashboard/test_data_persons.py",
     "web/dashboard/test_data_rejects.py",

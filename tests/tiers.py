@@ -162,6 +162,7 @@ POSTGRES_CORE: Final = (
     "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py::test_a_known_browser_has_a_count_of_its_own",
     "web/cli/test_shops.py",
+    "web/dashboard/test_daily_noise.py",
     "web/dashboard/test_data_persons.py::test_rows_under_other_identifiers_of_the_person_are_counted",
     "web/dashboard/test_data_rejects.py::test_a_retry_and_its_outcome",
     "web/dashboard/test_data_rejects.py::test_only_members_who_manage_connections_see_it",

@@ -34,13 +34,24 @@ _VISIBLE: Final = r"""() => {
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   const texts = [];
   for (let node; (node = walker.nextNode());) {
-    const parent = node.parentElement, range = document.createRange(); range.selectNode(node); const box =
-    range.getBoundingClientRect(); if (!node.data.trim() || parent.closest(".unseen, option, script, style,
-    title")) continue; if (parent.checkVisibility({ visibilityProperty: true }) && box.width > 1 &&
-    box.height > 1) texts.push(node.data); } const text = texts.join(" "); const top = (selector) =>
-    document.querySelector(selector)?.getBoundingClientRect().top ?? null; return { words:
-    (text.match(/\p{L}[\p{L}\p{N}’'-]*/gu) || []).length, numbers: (text.match(/\d[\d.,]*/g) || []).length,
-    height: document.documentElement.scrollHeight, figure: top(".figure"), chart: top(".day-chart"), }; }"""
+    const parent = node.parentElement;
+    if (!node.data.trim() || parent.closest(".unseen, option, script, style, title")) continue;
+    const range = document.createRange();
+    range.selectNode(node);
+    const box = range.getBoundingClientRect();
+    if (!parent.checkVisibility({ visibilityProperty: true })) continue;
+    if (box.width > 1 && box.height > 1) texts.push(node.data);
+  }
+  const text = texts.join(" ");
+  const top = (selector) => document.querySelector(selector)?.getBoundingClientRect().top ?? null;
+  return {
+    words: (text.match(/\p{L}[\p{L}\p{N}’'-]*/gu) || []).length,
+    numbers: (text.match(/\d[\d.,]*/g) || []).length,
+    height: document.documentElement.scrollHeight,
+    figure: top(".figure"),
+    chart: top(".day-chart"),
+  };
+}"""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pytest
 from tests.support.import_files import answer, event, form, order
 from tests.support.loaded import Content
 from tests.support.shop_builder import known_shop
+from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.two_shops import (
     EARLIER,
     HTML,
@@ -169,21 +170,23 @@ def test_what_is_not_for_owners_is_folded_away(two: TwoShops) -> None:
 
 
 def test_forms_that_only_events_know(two: TwoShops) -> None:
-    section = two.section(A, "Forms that only events know")
+    # Days of pages end yesterday; the events are of today.
+    now, heading = "/data?range=30d", "Forms that only events know"
+    section = sections(two.page(A, now))[heading]
     assert section.tables == [[[UNKNOWN, "7"]]]
     assert f'{{"form_id": "{UNKNOWN}", "shop_id": "{A}"' in "".join(section.others)
-    assert "are in the shop's list" in two.page(B)
+    assert "are in the shop's list" in two.page(B, now)
     others = "Events of other days name forms that are not"
     assert others in two.page(A, "/data?range=2019-01-01..2019-01-02")
-    assert others not in two.page(B)
-    assert UNKNOWN not in two.page(B)
+    assert others not in two.page(B, now)
+    assert UNKNOWN not in two.page(B, now)
     two.load("forms", [form(form_id=UNKNOWN)])
-    assert UNKNOWN not in two.page(A)
+    assert UNKNOWN not in two.page(A, now)
     # Events that are in no funnel name forms too.
     at = EARLIER.isoformat()
     two.load("events", [answer("yes", event_id="a", form_id=UNKNOWN[:-1] + "b", occurred_at=at)])
     two.jobs("rollup")
-    assert two.section(A, "Forms that only events know").tables == [[[UNKNOWN[:-1] + "b", "1"]]]
+    assert sections(two.page(A, now))[heading].tables == [[[UNKNOWN[:-1] + "b", "1"]]]
 
 
 def test_the_last_check(two: TwoShops) -> None:
@@ -208,11 +211,13 @@ def edition_of(two: TwoShops, shop: str) -> int:
 def test_the_strip_of_every_page(two: TwoShops) -> None:
     two.load("forms", [form(form_id=UNKNOWN)])
     through = strip_of(two.page(A, "/forms"))
-    assert re.search(r"Data through \d+:\d\d.[AP]M , last order 2 hr\. ago$", through), through
+    assert re.search(r"^Data through \d+:\d\d.[AP]M · .* Last order 2 hr\. ago \.$", through), (
+        through
+    )
     german = strip_of(two.page(A, "/forms", **{"Accept-Language": "de"}))
-    assert re.search(r"Data through \d\d:\d\d , last order vor 2 Std\.$", german), german
-    assert strip_of(two.page(B, "/forms")).endswith(", no order yet")
-    attribute = re.search(r'last order <time datetime="([^"]+)"', two.page(A, "/forms"))
+    assert re.search(r"^Data through \d\d:\d\d · .* Last order vor 2 Std\. \.$", german), german
+    assert ", no order yet · " in strip_of(two.page(B, "/forms"))
+    attribute = re.search(r'Last order <time datetime="([^"]+)"', two.page(A, "/forms"))
     assert attribute
     assert datetime.fromisoformat(attribute[1]) == EARLIER
     assert attribute[1].endswith(EARLIER.astimezone(ZoneInfo(ZONES[A])).isoformat()[-6:])
@@ -220,7 +225,7 @@ def test_the_strip_of_every_page(two: TwoShops) -> None:
 
 
 def strip_of(page: str) -> str:
-    found = re.search(r'<p class="through">(.*?)</p>', page, re.DOTALL)
+    found = re.search(r'<div class="through">(.*?)</details></div>', page, re.DOTALL)
     assert found
     return " ".join(re.sub(r"<[^>]*>", " ", found[1]).split())
 

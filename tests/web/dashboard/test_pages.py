@@ -170,9 +170,16 @@ def test_who_may_see_what(seen: Seen) -> None:
     assert plain.get("/", headers=html).status_code == 200
     assert plain.get("/discounts", headers=html).status_code == 403
     assert plain.get("/data/csv?path=/discounts/performance").status_code == 403
+    # Orders are for those who may see them, codes among them for those who may see codes.
     orders = "/data/csv?path=/orders"
-    assert plain.get(f"{orders}&discount_id=x").status_code == 403
-    assert plain.get(orders).status_code == 200
+    assert plain.get(orders).status_code == 403
+    add_member(
+        engine, ShopBuilder(engine, "orders.example"), "orders@example.com", ["customers:view"]
+    )
+    of_orders = Browser(seen.browser.client.application.test_client())
+    of_orders.sign_in("orders@example.com")
+    assert of_orders.get(orders).status_code == 200
+    assert of_orders.get(f"{orders}&discount_id=x").status_code == 403
     # A form of another shop is none.
     form_id = form_ids(seen)[0]
     assert plain.get(f"/forms/{form_id}", headers=html).status_code == 404
