@@ -18,7 +18,7 @@ good, and its outcomes grow with its age. So they are kept by `delay`, and only
 
 Answers can be filtered by the attributes of form sessions (contract 4, "Filters"). A summary that such an
 answer is read from names a second one, `crossed`: the same measures by the same dimensions, and by
-`ATTRIBUTES`. Only a filtered answer reads it. What it has besides, and why, it says itself.
+`ATTRIBUTES`. Only a filtered answer reads it. Its own comment says what it has besides, and why.
 
 Raise `LOGIC_VERSION` when a rollup returns other figures than before: editions that were built with
 older logic are then rebuilt. A changed declaration changes the schema as well (CONTRIBUTING.md, "Add a
@@ -95,7 +95,7 @@ LIFETIME: Final = ("purchasers", "repeaters", *REVENUE) + tuple(
     f"net_{days}" for days in LTV_HORIZONS
 )
 
-# What a form session can be filtered by. `is_first_session`: 1 for the visitor's first with the form.
+# Form sessions are filtered by these. `is_first_session`: 1 for the visitor's first with the form.
 ATTRIBUTES: Final = ("device", "is_first_session", "utm", "variant")
 
 SUMMARIES: Final = (

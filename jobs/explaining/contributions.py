@@ -40,7 +40,7 @@ class Contributions:
 def contributions(
     connection: ArrowConnection, edition: Edition, day: int, summaries: Collection[Summary]
 ) -> list[Contributions]:
-    """What the units of each summary add to the rows of a day. Leaves a transaction open."""
+    """The share of each unit in the rows of a day, by summary. Leaves a transaction open."""
     days = {edition: [day]}
     day_facts.stage(connection, days)
     found: dict[str, list[Contributions]] = {summary.name: [] for summary in summaries}

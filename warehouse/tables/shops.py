@@ -72,7 +72,7 @@ form: Final = Table(
     index("shop_key", "created_at", "form_id"),
 )
 
-# What a member wrote on a day of the shop: `web/api/notes.py`. In no figure.
+# A member's words on a day of the shop: `web/api/notes.py`. In no figure.
 note: Final = Table(
     "note",
     metadata,

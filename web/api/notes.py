@@ -52,7 +52,7 @@ def notes_state(query: Query) -> State:
 def list_notes(query: Query) -> list[dict[str, Any]]:
     """The notes on the days of the window.
 
-    What members or programs wrote there, such as the start of a campaign. A shop has at most 1,000 notes.
+    Members or programs wrote them, such as the start of a campaign. A shop has at most 1,000 notes.
     """
     return [_row(one) for one in _notes(query)]
 

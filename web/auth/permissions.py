@@ -36,7 +36,7 @@ SCOPE_DESCRIPTIONS: Final = {
     "forms:write": "Creates forms and replaces their drafts; writes notes on days.",
     "discounts:read": "Reads discounts: their live codes, and the orders and revenue that they brought.",
 }
-# What a member with the permission that a scope needs can do (`SCOPE_NEEDS`).
+# The ability of a member who has the permission that a scope needs (`SCOPE_NEEDS`).
 SCOPE_OPENS: Final = {"forms:write": "edit forms", "discounts:read": "see live codes"}
 
 

@@ -21,7 +21,7 @@ KEY: Final = "FORMREVENUE_KEY"
 # Seconds to reach the server, and to wait for an answer.
 _PATIENCE: Final = (10, 120)
 _PARSE_ERROR: Final = -32700
-# What went wrong before the server could answer in JSON-RPC.
+# A failure before the server could answer in JSON-RPC.
 _NO_ANSWER: Final = -32000
 
 
@@ -77,7 +77,7 @@ def _answer(session: requests.Session, address: str, line: bytes) -> bytes | Non
 
 
 def _headers(message: Mapping[str, Any]) -> dict[str, str]:
-    """What a message repeats in headers."""
+    """The headers that repeat parts of a message."""
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     params = message.get("params")
     params = params if isinstance(params, dict) else {}

@@ -305,7 +305,7 @@ def _spends(view: View, totals: list[ComparedRow]) -> list[tuple[str, Cell]]:
 
 
 def _returns(view: View, totals: list[ComparedRow]) -> list[tuple[str, Cell]]:
-    """What came back for each currency of spend."""
+    """The revenue that came back for each currency of spend."""
     column = _columns(view.shop.currency)[-1]
     return [
         (f"back per {each['currency']}", column.cell(view.changes, each, view.shop.currency))

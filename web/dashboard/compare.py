@@ -205,7 +205,7 @@ class ComparedRow:
         return Amount(of(self.now), of(fair), of(before), pair)
 
     def _noise(self, name: str, pair: Pair | None) -> Noise | None:
-        # What followed from submissions within some days has other daily values than those that are known.
+        # The known daily values are not those of orders within some days of a submission.
         if self.comparison is None or pair is None or pair.reason or pair.within:
             return None
         return self.comparison.noise_of(name)

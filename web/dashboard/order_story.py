@@ -13,7 +13,7 @@ from web.reports.receipts import strength
 
 Sentence = list[tuple[str, str]]
 
-# What two submissions match by, the strongest first: the ranks of `strength`.
+# The grounds on which two submissions match, the strongest first: the ranks of `strength`.
 _RANKS: Final = (
     "code of the same customer",
     "code of the same visitor",

@@ -114,7 +114,7 @@ def shops(view: View) -> Page:
             row.plus(
                 name=names[one.shop.key],
                 lastEvent=last and day_date(last),
-                # What waits for a refresh may have the first ones.
+                # Rows that wait for a refresh may have the first ones.
                 noEvent="not in the figures yet" if one.state.waiting_since else "never sent",
                 needs=needs,
             )

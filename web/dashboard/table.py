@@ -65,7 +65,7 @@ class Column:
 
     `sort` is the name in addresses (None: the table cannot be sorted by it), `key` the value to sort by.
     `currency` is the name of a row's own currency. `mark`: (class, text, of which rows), `bar` a share of
-    1. What is `deep` stands among all numbers alone. A telephone shows what is `main`, else the first
+    1. A `deep` column stands among all numbers alone. A telephone shows the `main` one, else the first
     figure, beside the name, and opens the rest.
     """
 

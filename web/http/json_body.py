@@ -36,7 +36,7 @@ class Body:
         return value.strip()
 
     def read(self, member: str, rule: Callable[[str], Value]) -> Value:
-        """What a rule makes of a text; the rule raises ValueError. Raises the 400 `invalid_body`."""
+        """Apply a rule to a text; the rule raises ValueError. Raises the 400 `invalid_body`."""
         value = self.members.get(member)
         if not isinstance(value, str):
             raise _invalid(f"`{member}` is a text.")

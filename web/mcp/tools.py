@@ -63,7 +63,7 @@ _OURS: Final = ("enum", "format", "pattern")
 
 
 def answer(name: str, arguments: Mapping[str, Any]) -> bytes:
-    """What a tool answers, `{data, meta, about}` as JSON. Raises the refusals of the API, and those of a
+    """The answer of a tool, `{data, meta, about}` as JSON. Raises the refusals of the API, and those of a
     question that no report answers."""
     # A client that fills in every argument sends null for those that it leaves out.
     given = {name: value for name, value in arguments.items() if value is not None}

@@ -144,7 +144,7 @@ def _result(method: str, params: Mapping[str, Any], version: str) -> dict[str, A
 
 
 def _call(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of a tool. What the API refuses is a result too, so that the assistant reads the reason."""
+    """The result of a tool. A refusal of the API is a result too, so that the assistant reads the reason."""
     name, arguments = params.get("name"), params.get("arguments", {})
     if not isinstance(name, str) or name not in tools.TOOLS:
         raise _Failed(_INVALID_PARAMS, f"Unknown tool. There are: {', '.join(tools.TOOLS)}.")

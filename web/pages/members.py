@@ -101,7 +101,7 @@ def edit(member_key: int) -> Any:
     chosen = form.permissions.data or ()
     with change() as page:
         member = _find(page, member_key)
-        # What the page shows as closed is not sent, and stays.
+        # The page does not send permissions that it shows as closed: they stay.
         kept = {one for one in member.permissions if one not in page.member.permissions}
         require_given(page.member.permissions, {*chosen} - {*member.permissions})
         members.set_permissions(page.change, member, {*chosen} | kept)

@@ -80,7 +80,7 @@ def revenue_by_form(query: Query, clock: str) -> list[dict[str, Any]]:
         },
     )
     if query.filter:
-        # Of an order that is credited to none, no session says which it is.
+        # No session says which attributes an order has that is credited to none.
         return rows
     unattributed = query.sums("attribution", where={"type": UNATTRIBUTED}).total()
     if any(unattributed.values()):

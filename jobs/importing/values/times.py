@@ -33,7 +33,7 @@ _MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))
 _LEAP: Final = re.compile(r"(?<=[T ]\d\d:\d\d:)60|(?<=[T ]\d{4})60")
 # PostgreSQL's clients and Shopify write a space before the offset.
 _SPACE: Final = re.compile(r" (?=[Z+-])")
-# What stands behind a day that is written as its midnight.
+# The end of a day that is written as its midnight.
 _AT_MIDNIGHT: Final = re.compile(
     r"[T ]00:00(:00([.,]0+)?)?( ?(Z|[+-]\d\d:?\d\d))?", re.ASCII | re.IGNORECASE
 )

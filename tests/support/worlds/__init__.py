@@ -140,7 +140,7 @@ class World:
             for form_id in cast.forms if "{id}" in address else [""]:
                 own = [*parameters.get(address, [{}])]
                 if address in (*FILTERED, "/v1/orders"):
-                    # Of the orders the first question alone: each other one is a statement of its own.
+                    # Orders are asked the first question alone: each other one is a statement of its own.
                     plain = own[:1] if address == "/v1/orders" else own
                     own = own + [
                         {**rng.choice(plain), **some_filters(rng)} for _ in range(FILTERED_TIMES)

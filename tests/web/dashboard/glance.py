@@ -64,7 +64,7 @@ class Glance:
 
 
 def glance_at(page: Page) -> Glance:
-    """What the page shows in the browser's window."""
+    """Measure the page in the browser's window."""
     found: dict[str, Any] = page.evaluate(_VISIBLE)
     return Glance(**found)
 

@@ -45,7 +45,7 @@ def chip(made: Cell) -> tuple[str, str, str]:
         (Amount(100, 100, 70, SHOWN, NOISE), "count", ("▲ 43%", "good", "up")),
         (Amount(70, 70, 100, SHOWN, NOISE), "count", ("▼ 30%", "bad", "down")),
         (Amount(71, 71, 70, SHOWN, NOISE), "count", ("≈", "", "within-chance")),
-        # Of no former figure, so much more is no share.
+        # No share: there is no former figure.
         (Amount(70, 70, 0, SHOWN, NOISE), "count", ("▲ from nothing", "good", "up")),
         (Amount(70, 70, 70, SHOWN, NOISE), "count", ("≈", "", "within-chance")),
         # Nothing is known of its noise: there is no arrow.

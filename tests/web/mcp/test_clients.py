@@ -38,7 +38,7 @@ def server(sqlite_url: str) -> Iterator[tuple[str, str]]:
 
 
 async def session(client: Client) -> dict[str, Any]:
-    """What a client finds in one session."""
+    """The findings of a client in one session."""
     async with client:
         tools = (await client.list_tools()).tools
         good = await client.call_tool("ask_report", {"report": "attribution", "range": "7d"})
