@@ -105,6 +105,7 @@ def _numbered(unit: str, facts: Facts) -> Facts:
         return rows.assign(edition=_of(ids, own, sessions, sessions))
 
     codes = int_column(facts.order_codes, "order")
+    of_quarters = int_column(facts.quarters, "session")
     of_codes = _of(int_column(facts.orders, "order"), of_orders, codes, codes)
     return replace(
         facts,
@@ -117,6 +118,7 @@ def _numbered(unit: str, facts: Facts) -> Facts:
         events=_with_edition(
             facts.events, np.full_like(int_column(facts.events, "edition"), EVENTS)
         ),
+        quarters=_with_edition(facts.quarters, _of(ids, own, of_quarters, of_quarters)),
     )
 
 

@@ -34,7 +34,7 @@ from warehouse.domain.vocabulary import UTM_FIELDS
 from warehouse.editions import editions
 from warehouse.editions.editions import CURRENT, Edition
 from warehouse.editions.leases import Claim
-from warehouse.tables import OWNED, fact_answer
+from warehouse.tables import OWNED, fact_answer, fact_form_session
 from warehouse.tables.base import is_text, key_names
 
 FORM, OTHER_FORM = (f"0190c4a2-5b7e-7c3d-8f1a-00000000000{digit}" for digit in "12")
@@ -159,6 +159,9 @@ def another(column: sa.Column[Any]) -> str:
     if column is fact_answer.c.value:
         # It is JSON.
         return "'\"it is not\"'"
+    if column is fact_form_session.c.quarters:
+        # They are numbers: one of 2026.
+        return f"\"{column.name}\" || ' 1970000'"
     if is_text(column):
         return f"\"{column.name}\" || ' it is not'"
     # Something that has not happened did, on a day that a calendar has.
