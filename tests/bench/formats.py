@@ -32,7 +32,7 @@ _IDS: Final = {
     "meta": r'"campaign_id":"\d+',
     "google-ads": r'"id":"21\d+',
     "tiktok": r'"campaign_id":"\d+',
-    "spend-csv": r"c-1|Pins & more|l-9",
+    "spend-csv": r"c-1|Pins & more|l-9|b-1",
 }
 # Exports from pages are small, and are read as other tables are.
 MEASURED: Final = (*_IDS, "ecb")
