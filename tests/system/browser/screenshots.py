@@ -111,7 +111,8 @@ def main() -> None:
     assert path, "install Chromium, or name it in CHROMIUM"
     with (
         tempfile.TemporaryDirectory() as folder,
-        demo_service.running(f"sqlite:///{folder}/demo.db", days=60) as service,
+        # As many days as it takes to tell changes from chance, and more.
+        demo_service.running(f"sqlite:///{folder}/demo.db", days=120) as service,
         sync_playwright() as playwright,
     ):
         chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
