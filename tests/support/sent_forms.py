@@ -37,6 +37,12 @@ def press(page: Page) -> None:
     page.locator("#go").click()
 
 
+def press_and_go(page: Page) -> None:
+    """Its press leads to another page, which must have come before the next is opened."""
+    press(page)
+    page.wait_for_url("**/taken.html*")
+
+
 def enter(page: Page) -> None:
     page.locator("#mail").fill(ADDRESS)
     page.keyboard.press("Enter")
@@ -86,15 +92,15 @@ SENT: Final[dict[str, tuple[str, Act]]] = {
     "submit-of-a-script": (
         POST
         + '<a href="#" id="go" onclick="document.forms[0].submit(); return false">Join</a></form>',
-        press,
+        press_and_go,
     ),
     "submit-from-outside": (
         POST + '</form><button id="go" onclick="document.forms[0].submit()">Join</button>',
-        press,
+        press_and_go,
     ),
     "request-submit": (on_click("form.requestSubmit()") + STAY, press),
     "no-type": (FORM + STAY, press),
-    "natively": (POST + '<button id="go">Join</button></form>', press),
+    "natively": (POST + '<button id="go">Join</button></form>', press_and_go),
     "enter": (f'<form id="ID">{MAIL}</form>{STAY}', enter),
     "enter-with-a-button": (FORM + STAY, enter),
     "fetched-text-of-button": (
@@ -133,7 +139,7 @@ SENT: Final[dict[str, tuple[str, Act]]] = {
         on_click(FETCHED % "said.textContent = 'Kiitos'") + "<p id='said'></p>",
         press,
     ),
-    "redirect": (on_click("setTimeout(() => (location.href = '/taken.html'), 300)"), press),
+    "redirect": (on_click("setTimeout(() => (location.href = '/taken.html'), 300)"), press_and_go),
     "path": (on_click(FETCHED % "form.remove(); history.pushState({}, '', '/taken.html')"), press),
     "dialog": (
         f"<dialog id='box'>{on_click(FETCHED % 'box.close()')}</dialog><script>box.showModal()</script>",

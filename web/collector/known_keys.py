@@ -42,8 +42,13 @@ class KnownKeys:
         self._keys: dict[str, KnownKey] | None = None
         self._any = KnownKey("", 0, frozenset())
         self._ends = Event()
+        self._tried = Event()
         self._thread = Thread(target=self._run, name="known-keys", daemon=True)
         self._thread.start()
+
+    def await_first(self) -> None:
+        """Wait until keys were read, or could not be: a page's only call would be refused before."""
+        self._tried.wait(READ_SECONDS)
 
     @property
     def were_read(self) -> bool:
@@ -73,6 +78,7 @@ class KnownKeys:
                 self._is_failing = False
             except Exception as error:  # whatever it is, the next time may be better
                 self._tell(error)
+            self._tried.set()
             self._ends.wait(READ_SECONDS)
 
     def _tell(self, error: Exception) -> None:

@@ -44,6 +44,7 @@ def _load_collector(secret: bytes, rate_buckets: str, is_measured: bool) -> Any:
         observe=metrics.observe if metrics else lambda _post: None,
     )
     atexit.register(shared.close)
+    shared.keys.await_first()
     return watched(create_collector(shared))
 
 

@@ -136,9 +136,12 @@
         campaign = landing;
       store("formrevenueVisit", JSON.stringify({ at: now, landing: campaign }));
 
-      // A page may have replaced fetch by what throws, or answers nothing.
+      // A page may have replaced fetch by what throws, or answers nothing. What outlives its page may have
+      // 64 kB, and a character up to three bytes.
       const post = (url, body) =>
-        new Promise((done) => done(fetch(url, { method: "POST", body, keepalive: true })));
+        new Promise((done) =>
+          done(fetch(url, { method: "POST", body, keepalive: !(body.length > 2e4) })),
+        );
       // The attribute of orders that the import reads: once in a visit, for each cart, until it was taken.
       let isCartDue = !isVisit;
       let cartAt = 0;
