@@ -5,6 +5,7 @@ and comes again later. Any other error of a batch is blamed on the batch.
 """
 
 import errno
+import os
 import re
 import sqlite3
 import traceback
@@ -138,7 +139,10 @@ def is_full(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOSPC
     sqlstate = getattr(error, "sqlstate", None)
-    return sqlstate == _DISK_FULL or sqlite_code(error) == sqlite3.SQLITE_FULL
+    # The driver's own CREATE TABLE, before it copies rows, passes on no SQLSTATE.
+    is_full = isinstance(error, adbc_driver_manager.Error) and not sqlstate
+    is_full &= os.strerror(errno.ENOSPC) in str(error)
+    return is_full or sqlstate == _DISK_FULL or sqlite_code(error) == sqlite3.SQLITE_FULL
 
 
 def unanswered(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import adbc_driver_manager
+import pyarrow as pa
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -19,6 +20,9 @@ from warehouse.connections.errors import (
     may_be_of_rows,
     unanswered,
 )
+
+_NO_SPACE = """CREATE FUNCTION full_disk() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device'; END $$"""
 
 
 def refusal(url: str, sql: str) -> adbc_driver_manager.Error:
@@ -148,6 +152,35 @@ def test_a_transaction_that_the_database_ended_is_an_outage(sqlite_url: str) -> 
         with pytest.raises(adbc_driver_manager.Error, match="cannot commit") as refused:
             connection.commit()
     assert is_outage(refused.value)
+
+
+def test_a_full_disk_of_postgresql_is_named_where_the_driver_makes_a_table(
+    postgres_url: str,
+) -> None:
+    """The driver passes on the server's words without their code. A trigger says what a server without
+    space says."""
+    engine = open_engine(postgres_url)
+    with engine.begin() as connection:
+        connection.execute(text(_NO_SPACE))
+        connection.execute(
+            text(
+                "CREATE EVENT TRIGGER full_disk ON ddl_command_start "
+                "WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION full_disk()"
+            )
+        )
+    try:
+        with (
+            open_arrow(postgres_url, wait_for_locks=False) as connection,
+            pytest.raises(adbc_driver_manager.Error) as refused,
+        ):
+            connection.stage("import_row", pa.table({"place": [1]}))
+    finally:
+        with engine.begin() as connection:
+            connection.execute(text("DROP EVENT TRIGGER full_disk"))
+            connection.execute(text("DROP FUNCTION full_disk"))
+        engine.dispose()
+    assert is_outage(refused.value)
+    assert unanswered(refused.value).startswith("the disk of the warehouse is full (")
 
 
 def test_a_transaction_that_another_overtook_is_a_collision(new_warehouse_url: NewUrl) -> None:
