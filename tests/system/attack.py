@@ -234,8 +234,8 @@ def seconds_to_end(target: Target, ended: Callable[[], object]) -> float:
 
 
 @contextmanager
-def warehouse(kind: str, folder: Path) -> Iterator[str]:
-    """The URL of a new warehouse on a kind of database."""
+def warehouse(kind: str, folder: Path) -> Iterator[tuple[str, str]]:
+    """The URLs of a new warehouse on a kind of database: for jobs, and for servers."""
     with ExitStack() as stack:
         url = f"sqlite:///{folder / 'warehouse.db'}"
         if kind != "sqlite":
@@ -243,24 +243,25 @@ def warehouse(kind: str, folder: Path) -> Iterator[str]:
             url = stack.enter_context(postgres.new_database(server))
         migrate(engine := open_engine(url))
         engine.dispose()
+        served_url = url
         if kind == "pgbouncer":
             through = stack.enter_context(
                 pgbouncer(url, default_pool_size=20, query_wait_timeout=5)
             )
             through = through.update_query_dict({"prepare_threshold": "None"})
-            url = through.render_as_string(hide_password=False)
-        yield url
+            served_url = through.render_as_string(hide_password=False)
+        yield url, served_url
 
 
 @contextmanager
 def attacked(folder: Path, kind: str = "sqlite") -> Iterator[tuple[Target, Command]]:
     """A server and a collector over two shops, and what waits for the server's end."""
-    with warehouse(kind, folder) as url, _attacked(folder, url) as started:
+    with warehouse(kind, folder) as urls, _attacked(folder, *urls) as started:
         yield started
 
 
 @contextmanager
-def _attacked(folder: Path, url: str) -> Iterator[tuple[Target, Command]]:
+def _attacked(folder: Path, url: str, served_url: str) -> Iterator[tuple[Target, Command]]:
     engine = open_engine(url)
     own, other = ShopBuilder(engine, "eve.example"), ShopBuilder(engine, "bea.example")
     add_member(engine, own, "eve@example.com", ())
@@ -277,8 +278,8 @@ def _attacked(folder: Path, url: str) -> Iterator[tuple[Target, Command]]:
         "IMPORT_DIR": str(folder / "dropped"),
     }
     with (
-        served(url, settings) as (process, port),
-        collected(url, folder / "landing", DEFAULT_LIMITS) as (_, collector),
+        served(served_url, settings) as (process, port),
+        collected(served_url, folder / "landing", DEFAULT_LIMITS) as (_, collector),
     ):
         target = Target(port, collector, process.pid, key, found[0], poisoned, own_key)
         while sends_an_event(target, 0) != 200:
