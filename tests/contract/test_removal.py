@@ -13,8 +13,8 @@ from jobs.run.job_run import JobRun
 from jobs.run.shops import shop_keys
 from tests.support.answers import assert_answers
 from tests.support.examples import EXAMPLES, start_over, tell
+from tests.support.oracle.orders import version_of
 from tests.support.oracle.records import Row
-from tests.support.oracle.times import instant
 from tests.support.product import Product
 from tests.support.strategies import portions, seeds, worlds
 from tests.support.worlds import World
@@ -30,7 +30,7 @@ def product(warehouse_url: str, monkeypatch: pytest.MonkeyPatch) -> Product:
 def remove(product: Product, shop_id: str, events: list[Row], versions: list[Row]) -> None:
     """Remove these events and versions of orders of a shop, all of which were imported."""
     product.close()
-    updated = [instant(row.get("updated_at") or row["created_at"]) for row in versions]
+    updated = [version_of(row)[0] for row in versions]
     with JobRun("removal") as run:
         (shop_key,) = shop_keys(run.connection, shop_id)
         ids = pa.array([row["event_id"] for row in events], pa.string())
