@@ -82,7 +82,11 @@ _STEP_COLUMNS: Final = (
 )
 _LEFT: Final = _STEP_COLUMNS[5]
 _DEVICE_COLUMNS: Final = (
-    _device("deviceType", text=lambda row: row["deviceType"].capitalize()),
+    _device(
+        "deviceType",
+        text=lambda row: row["deviceType"].capitalize(),
+        filters=lambda row: {"device": row["deviceType"]},
+    ),
     _device("views", compared=False),
     _device("shareOfViews", "Share", compared=False, deep=True),
     _device("starts", compared=False, deep=True),
@@ -93,7 +97,11 @@ _DEVICE_COLUMNS: Final = (
     _device("netRevenueCents", compared=False, deep=True),
 )
 _VISITOR_COLUMNS: Final = (
-    _visitor("visitorType", text=lambda row: row["visitorType"].capitalize()),
+    _visitor(
+        "visitorType",
+        text=lambda row: row["visitorType"].capitalize(),
+        filters=lambda row: {} if row["visitorType"] == "all" else {"visitor": row["visitorType"]},
+    ),
     _visitor("visitors", compared=False),
     _visitor("submitters", compared=False, deep=True),
     _visitor("submissionRate", "Submitted", without="nobody saw it", main=True),
@@ -144,7 +152,7 @@ def one_form(view: View, form_id: str) -> Page:
         device_table=table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
         visitors=table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
         **_answers(view, form_id, labels),
-        **crossed(view, form_id, labels),
+        **crossed(view.whole, form_id, labels),
     )
 
 

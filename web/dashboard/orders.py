@@ -2,7 +2,7 @@
 it is (endpoint 21).
 
 The filters are in the address, by their names in the API. `page` is the cursor of a page; a link to other
-days drops it. `NO_TEXT` stands for a UTM value that is missing.
+days drops it. `NONE` stands for a UTM value that is missing.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,12 @@ from flask import current_app, request, url_for
 from warehouse.domain.zones import zone
 from web.api.endpoint import ROW_LIMITS
 from web.api.equal_age import window_days
+from web.api.filters import NONE
 from web.api.forms_table import form_names
 from web.dashboard import order_story
 from web.dashboard.compare import Amount, ComparedRow
-from web.dashboard.page import NO_TEXT, Page, View
+from web.dashboard.filters import LABELS
+from web.dashboard.page import Page, View
 from web.dashboard.selection import address
 from web.dashboard.table import card, columns_of, table
 from web.reports import discount_performance, receipts
@@ -36,9 +38,8 @@ _FILTERS: Final[dict[str, tuple[str, Mapping[str, str]]]] = {
     "type": ("Credited", CREDITED),
     "form_id": ("Form", {}),
     "customer": ("Customer", _CUSTOMERS),
-    "utm_source": ("Source", {}),
-    "utm_campaign": ("Campaign", {}),
     "discount_id": ("Discount", {}),
+    **{name: (label, {}) for name, label in LABELS.items()},
 }
 _UTM: Final = ("utm_source", "utm_campaign")
 
@@ -133,7 +134,7 @@ def _filters() -> dict[str, str]:
         for parameter in receipts.first_orders.parameters
         if request.args.get(parameter.name)
     }
-    return asked | {name: "" for name in _UTM if asked.get(name) == NO_TEXT}
+    return asked | {name: "" for name in _UTM if asked.get(name) == NONE}
 
 
 def _cursor() -> dict[str, str]:
@@ -144,7 +145,7 @@ def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, s
     """(name, value, address without it) of each filter."""
     described = []
     for name, value in filters.items():
-        label, words = _FILTERS.get(name, (name, {}))
+        label, words = _FILTERS[name]
         if name == "form_id":
             words = form_names(view.answers.connection, view.shop.key, [value.lower()])
             value = value.lower()

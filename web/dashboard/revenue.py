@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any, Final
 
 from warehouse.domain.vocabulary import ATTRIBUTION_TYPES
+from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
@@ -55,8 +56,21 @@ _SUBMISSIONS: Final = _campaign("submissionCount", "Sign-ups", sort="submissions
 _ORDERS: Final = _campaign("attributedOrders", "Orders", sort="orders")
 _NET: Final = _campaign("netRevenueCents", "Revenue credited", main=True, sort="net")
 CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
+
+
+def filters_of_campaign(row: ComparedRow) -> dict[str, str]:
+    """None of the sum of other campaigns."""
+    values = {"utm_source": row["utmSource"], "utm_campaign": row["utmCampaign"]}
+    return {} if OTHER in values.values() else values
+
+
 CAMPAIGNS_AT_A_GLANCE: Final = (
-    replace(_CAMPAIGN, unit="drawn", text=lambda row: row["utmCampaign"] or "no campaign"),
+    replace(
+        _CAMPAIGN,
+        unit="drawn",
+        text=lambda row: row["utmCampaign"] or "no campaign",
+        filters=filters_of_campaign,
+    ),
     replace(_SOURCE, deep=True),
     _SUBMISSIONS,
     replace(_ORDERS, deep=True),

@@ -18,6 +18,7 @@ from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell, PageChanges
 from web.dashboard.compare import Amount, ComparedRow, Rate
+from web.dashboard.filters import filter_address
 from web.dashboard.page import View
 from web.dashboard.selection import address
 
@@ -64,7 +65,8 @@ class Column:
     figure's name in answers, if it is another one; None where they lack it.
 
     `sort` is the name in addresses (None: the table cannot be sorted by it), `key` the value to sort by.
-    `currency` is the name of a row's own currency. `mark`: (class, text, of which rows), `bar` a share of
+    `filters` makes of a row the filters of the page that its text leads to, if any. `currency` is the name of
+    a row's own currency. `mark`: (class, text, of which rows), `bar` a share of
     1. A `deep` column stands among all numbers alone. A telephone shows the `main` one, else the first
     figure, beside the name, and opens the rest.
     """
@@ -88,6 +90,7 @@ class Column:
     api: str | None = ""
     deep: bool = False
     main: bool = False
+    filters: Callable[[ComparedRow], Mapping[str, str]] | None = None
 
     @property
     def is_text(self) -> bool:
@@ -101,6 +104,11 @@ class Column:
     def text_of(self, row: ComparedRow) -> str | None:
         text: str | None = self.text(row) if self.text else row[self.name]
         return text
+
+    def link_of(self, row: ComparedRow) -> str:
+        """The address of the page filtered by a row; "" where it does not filter."""
+        filters = self.filters(row) if self.filters else {}
+        return filter_address(**filters) if filters else ""
 
     def of_row(self, row: ComparedRow) -> Amount | Rate:
         if self.figure:
@@ -215,6 +223,7 @@ class Table:
     column: str | None = None
     is_descending: bool = False
     problem: str = ""
+    is_filtered: bool = False
 
     @property
     def heading(self) -> Column | None:
@@ -337,6 +346,7 @@ def table(
         [(row, cells(row), attributes(row)) for row in drawn] if shown else [],
         [foot(line) for line in sums] if rows and shown else [],
         is_open,
+        is_filtered=bool(view.answers.filters),
         most=most,
         gap=gap,
         **more,
