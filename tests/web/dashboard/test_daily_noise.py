@@ -59,7 +59,8 @@ def daily(shop: ShopBuilder, filters: dict[str, str]) -> Daily:
             shop.daily("funnel", text, **{**visits, "submissions": submissions + others})
             shop.daily("all_forms", text, cells=[(form, submissions)])
             bought = {"orders": orders, "gross": gross}
-            shop.daily("form_orders", text, form=form, gross=gross, orders=orders + others)
+            all_of_form = {"orders": orders + others, "gross": gross + 1_000 * others}
+            shop.daily("form_orders", text, form=form, **all_of_form)
             attributes = {"device": "mobile", "is_first_session": 1, "utm": {}, "variant": 0}
             shop.daily("crossed_session", text, **visits, visitor=1, events=1, **attributes)
             shop.daily("crossed_orders", text, form=form, **bought, **attributes)
