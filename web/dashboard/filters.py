@@ -1,6 +1,6 @@
-"""The filters of a page (contract 4, "Filters"): in its address by their names in the API, as chips above it, and
-as the values of its days to choose from. A value that no filter can have is a 400: a page of all form sessions
-would be taken for one of some.
+"""The filters of a page (contract 4, "Filters"): in its address by their names in the API, as chips above it,
+and as the values of its days to choose from. A value that no filter can have is a 400: a page of all form
+sessions would be taken for one of some.
 """
 
 from collections.abc import Mapping

@@ -290,6 +290,11 @@ def open_view(
             member.connection, shop.key, shop.edition, selection, today, zone, window
         ),
         answers=Answers(
-            member.connection, shop, frozenset(member.member.permissions), member.now, today, filters
+            member.connection,
+            shop,
+            frozenset(member.member.permissions),
+            member.now,
+            today,
+            filters,
         ),
     )

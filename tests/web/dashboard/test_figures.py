@@ -11,6 +11,7 @@ from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_figures import Figure, figures
 from tests.web.dashboard.written import english
 from warehouse.domain.rounding import cents, percent
+from web.api.filters import NAMES
 from web.dashboard import formatting
 
 Ask = Callable[..., Any]
@@ -47,11 +48,10 @@ def check(seen: Seen, path: str, query: dict[str, str]) -> None:
     shown = shown_days(seen, query)
     page = figures(seen.page(path, **query))
     assert page or path != "/"
-    clock = query.get("clock", "order")
     currency = currency_of(seen)
     compared = checked = 0
     for figure in page:
-        source = Source(seen, path, figure, clock)
+        source = Source(seen, path, figure, query)
         days, within = (figure.days, figure.within) if figure.days else (shown, None)
         known = source.value(days, within)
         assert known is None or is_equal(figure.name, figure.now, known), (figure, known)
@@ -189,6 +189,7 @@ ADS = {
 }
 CARDS = {
     ("Overview", "Net revenue"): "parts",
+    ("Not filtered: the whole shop", "Net revenue"): "parts",
     ("Overview", "Credited to forms"): "forms",
     ("Overview", "Submissions"): "forms",
     ("Overview", "Sign-ups that bought"): "forms",
@@ -216,12 +217,16 @@ class Source:
     """The number that the API has for a figure of a page, over any days; None where it has none: at equal
     age it answers for one form of the list alone."""
 
-    def __init__(self, seen: Seen, path: str, figure: Figure, clock: str) -> None:
-        self.seen, self.path, self.figure, self.clock = seen, path, figure, clock
+    def __init__(self, seen: Seen, path: str, figure: Figure, query: dict[str, str]) -> None:
+        self.seen, self.path, self.figure = seen, path, figure
+        self.clock = query.get("clock", "order")
+        self.filters = {name: text for name, text in query.items() if name in NAMES}
         self.form = path.partition("/forms/")[2]
         self.table = figure.table or CARDS.get((figure.section, figure.card), "")
 
     def _api(self, path: str, **query: str) -> Any:
+        if path.startswith("/forms/") or path == "/revenue/by-form":
+            query |= self.filters
         key = self.seen.shop_id, path, tuple(query.items())
         if key not in _ANSWERS:
             _ANSWERS[key] = self.seen.api(path, **query)
