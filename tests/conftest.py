@@ -81,6 +81,7 @@ BOTH_DATABASES = (
     "web/pages/test_members.py",
     "web/pages/test_seen_forms.py",
     "web/api/test_all_steps.py",
+    "web/api/test_filter_values.py",
     "web/api/test_form_quota.py",
     "web/auth/test_gcra.py",
     "web/auth/test_most_keys.py",

@@ -153,6 +153,7 @@ POSTGRES_CORE: Final = (
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
+    "web/api/test_filter_values.py",
     "web/api/test_form_quota.py",
     "web/api/test_notes.py::test_a_note_is_written_listed_and_taken_away",
     "web/api/test_notes.py::test_a_repeated_request_writes_once",

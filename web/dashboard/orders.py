@@ -53,8 +53,12 @@ _COLUMNS: Final = (
     _column("attributionType", "How", text=lambda row: CREDITED[row["attributionType"]]),
     _column("code", absent="—"),
     _column("customerType", text=lambda row: _CUSTOMERS[row["customerType"]]),
-    _column("utmSource", absent="no source"),
-    _column("utmCampaign", absent="no campaign"),
+    _column("utmSource", absent="no source", filters=lambda row: {"utm_source": row["utmSource"]}),
+    _column(
+        "utmCampaign",
+        absent="no campaign",
+        filters=lambda row: {"utm_campaign": row["utmCampaign"]},
+    ),
     _column("totalRefundedCents"),
 )
 

@@ -25,6 +25,15 @@ QUERIES = (
     {"range": "last-month", "compare": "year"},
     {"range": "today"},
 )
+# The queries and the filters of filtered pages.
+FILTERED = ({"range": "30-days"}, {"range": "90d", "within": "3", "clock": "submission"})
+FILTERS: tuple[dict[str, str], ...] = (
+    {"device": "mobile"},
+    {"visitor": "returning", "utm_source": "(none)"},
+    {"utm_source": "google"},
+    {"variant": "a"},
+    {"utm_campaign": "nobody"},
+)
 PAGES = ("/", "/forms", "/revenue", "/discounts", "/ads", "/customers")
 # Figures that follow from submissions, on every clock.
 OF_SUBMISSIONS = {"convertedSubmissions", "conversionRate", "purchasers", "purchaseRate"}
@@ -42,6 +51,16 @@ def test_every_figure_of_one_form(seen: Seen, query: dict[str, str]) -> None:
     forms = [row["formId"] for row in seen.api("/forms/funnel", range="90d") if row["formName"]]
     for form in forms:
         check(seen, f"/forms/{form}", query)
+
+
+@pytest.mark.parametrize("filters", FILTERS, ids=lambda filters: "-".join(filters.values()))
+@pytest.mark.parametrize("query", FILTERED, ids=lambda query: query["range"])
+def test_every_figure_of_some_form_sessions(
+    seen: Seen, query: dict[str, str], filters: dict[str, str]
+) -> None:
+    forms = [row["formId"] for row in seen.api("/forms/funnel", range="90d") if row["formName"]]
+    for path in ("/", "/forms", f"/forms/{forms[0]}"):
+        check(seen, path, {**query, **filters})
 
 
 def check(seen: Seen, path: str, query: dict[str, str]) -> None:

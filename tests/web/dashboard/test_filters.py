@@ -1,6 +1,5 @@
-"""Filters of pages: the figures are the API's filtered answers, cards that cannot be filtered say so, and
-links and files keep the filters. Which form sessions a filter chooses is tested in
-`tests/web/api/test_filters.py`."""
+"""Filters of pages: cards that cannot be filtered say so, links and files keep the filters, and the menu has
+the values of these days. `test_figures.py` compares filtered figures with the API's."""
 
 import re
 from collections import defaultdict
@@ -16,27 +15,11 @@ from tests.support.shop_builder import ShopBuilder
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.form_page import form_ids
 from tests.web.dashboard.page_figures import figures
-from tests.web.dashboard.test_figures import check
 from web.api.filters import NAMES
 
 HTML = {"Accept": "text/html", "Accept-Language": "en"}
 PHONES = {"device": "mobile"}
-FILTERS: tuple[dict[str, str], ...] = (
-    PHONES,
-    {"visitor": "returning", "utm_source": "(none)"},
-    {"utm_source": "google"},
-    {"variant": "a"},
-    {"utm_campaign": "nobody"},
-)
-DAYS = ({"range": "30-days"}, {"range": "90d", "within": "3", "clock": "submission"})
 WHOLE = "Not filtered: "
-
-
-@pytest.mark.parametrize("filters", FILTERS, ids=lambda filters: "-".join(filters.values()))
-@pytest.mark.parametrize("days", DAYS, ids=lambda days: days["range"])
-def test_every_figure(seen: Seen, days: dict[str, str], filters: dict[str, str]) -> None:
-    for path in ("/", "/forms", f"/forms/{form_ids(seen)[0]}"):
-        check(seen, path, {**days, **filters})
 
 
 def by_place(page: str) -> dict[tuple[str, ...], list[float]]:
@@ -285,7 +268,9 @@ def test_odd_values(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
         kept = [query["utm_source"] for _, query in addresses(page) if "utm_source" in query]
         assert len(kept) > 10
         assert all(each == [ODD] for each in kept)
-    views = [each.now for each in figures(page) if each.name == "views" and each.table == "devices"]
-    assert views == [2]
+    seen_by = [
+        each.now for each in figures(page) if (each.table, each.name) == ("devices", "views")
+    ]
+    assert seen_by == [2]
     # Terms that nobody has tell nothing apart.
     assert "utm_term" not in offered(seen.page("/forms"))
