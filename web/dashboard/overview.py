@@ -45,10 +45,9 @@ _CUSTOMERS: Final = (
 
 
 def overview(view: View) -> Page:
-    whole, forms, campaigns = view.whole, shop_forms(view), campaign_rows(view)
-    revenue = shop_revenue(view)
-    rows = share_bars(forms.with_names(forms.all_names))
-    of_shop, of_forms = _cards(view, revenue.total(ROW.total), forms)
+    forms, campaigns, revenue = shop_forms(view), campaign_rows(view), shop_revenue(view)
+    rows, whole = share_bars(forms.with_names(forms.all_names)), view.whole
+    of_shop, *of_forms = _cards(view, revenue.total(ROW.total), forms)
     of_ads = ad_card(view)
     return view.page(
         "overview.html",
@@ -101,15 +100,16 @@ def overview(view: View) -> Page:
     )
 
 
-def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> tuple[Card, list[Card]]:
-    """That of the whole shop, and those of its forms."""
+def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
+    """That of the whole shop, then those of its forms."""
     total, currency, net = forms.total, view.shop.currency, "netRevenueCents"
     orders = view.changes.cell(revenue.amount("orders"), name="orders")
     bought = total.rate("convertedSubmissions", "submissions")
     shares = forms.clock == ORDER_CLOCK and not view.selection.filters
-    return card(
-        view, "Net revenue", net, revenue.amount(net), "", currency, [("orders", orders)]
-    ), [
+    return [
+        card(
+            view.whole, "Net revenue", net, revenue.amount(net), "", currency, [("orders", orders)]
+        ),
         card(
             view,
             "Credited to forms",
