@@ -17,7 +17,7 @@ from web.http.content_type import JSON, SPREADSHEET
 from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.errors import not_found
-from web.http.parameters import MAX_LIMIT
+from web.http.parameters import MAX_LIMIT, require_known
 from web.reports import READABLE, attribution
 
 
@@ -93,6 +93,8 @@ class Answers:
         if path not in READABLE:
             raise not_found()
         endpoint = READABLE[path]
+        if not endpoint.filters:
+            require_known(self.filters, endpoint.names)
         return endpoint.table(self.query(endpoint, window, form_id, parameters, SPREADSHEET))
 
     def query(

@@ -4,7 +4,7 @@ sessions would be taken for one of some.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from werkzeug.datastructures import MultiDict
 
@@ -46,19 +46,16 @@ def filter_address(**values: str) -> str:
 def choices(
     answers: Answers, window: Window, form_id: str
 ) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """(name in addresses, name, choices) of each filter that tells these days' form sessions apart, or is
-    given; a choice is (value, what it is called)."""
-    found: dict[str, list[tuple[str, str]]] = {
-        name: [] if name not in answers.filters else [(answers.filters[name], "")]
-        for name in LABELS
-    }
-    rows: list[dict[str, Any]] = answers.data(filter_values, window, form_id)
-    for row in rows:
-        named = row["value"], f"{row['value']} ({formatting.count(row['views'])})"
-        given = [each for each in found[row["filter"]] if each[0] != row["value"]]
-        found[row["filter"]] = [*given, named]
+    """(name in addresses, name, choices) of each filter that form sessions of these days have a value of, or
+    that is given; a choice is (value, what it is called)."""
+    found: dict[str, dict[str, str]] = {name: {} for name in LABELS}
+    for row in answers.data(filter_values, window, form_id):
+        text = f"{row['value']} ({formatting.count(row['views'])})"
+        found[row["filter"]][row["value"]] = text
+    for name, value in answers.filters.items():
+        found[name].setdefault(value, value)
     return [
-        (name, LABELS[name], [(value, text or value) for value, text in values])
-        for name, values in found.items()
-        if any(value != NONE for value, _ in values) or name in answers.filters
+        (name, LABELS[name], [*texts.items()])
+        for name, texts in found.items()
+        if texts.keys() - {NONE} or name in answers.filters
     ]

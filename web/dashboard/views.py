@@ -14,7 +14,6 @@ from web.dashboard.charts.histogram import sparkline
 from web.dashboard.customers import customers, old_enough
 from web.dashboard.data import data, retry
 from web.dashboard.discounts import discounts
-from web.dashboard.filters import filter_address
 from web.dashboard.forget import forget
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
@@ -67,7 +66,6 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
         address=address,
         parameters=carried,
         to_other_pages=_to_other_pages,
-        filter_address=filter_address,
     )
 
 

@@ -236,6 +236,12 @@ def test_files_are_filtered(seen: Seen) -> None:
     assert sum(int(line.split(",")[place]) for line in text.splitlines()[1:]) == views
 
 
+def test_a_file_that_cannot_be_filtered_is_refused(seen: Seen) -> None:
+    answer = seen.browser.get("/data/csv?path=/attribution&device=mobile", headers=HTML)
+    assert answer.status_code == 400
+    assert "`device` is no parameter" in answer.get_data(as_text=True)
+
+
 def test_orders_of_some_form_sessions(seen: Seen) -> None:
     query = {"range": "90d", "device": "desktop"}
     status, body = seen.product.get("/v1/orders", query, seen.shop_id)
