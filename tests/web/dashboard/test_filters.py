@@ -16,6 +16,9 @@ from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.form_page import form_ids
 from tests.web.dashboard.page_figures import figures
 from web.api.filters import NAMES
+from web.dashboard.answers import Answers
+from web.dashboard.page import View
+from web.dashboard.selection import select
 
 HTML = {"Accept": "text/html", "Accept-Language": "en"}
 PHONES = {"device": "mobile"}
@@ -250,6 +253,31 @@ def test_orders_of_some_form_sessions(seen: Seen) -> None:
     (total,) = [figure.now for figure in figures(page) if figure.name == "orders"]
     assert total == body["meta"]["total"] > 0
     assert "Device: <strong><bdi>desktop</bdi></strong>" in page
+
+
+def test_figures_lead_to_the_orders_of_the_same_form_sessions(seen: Seen) -> None:
+    """A UTM value of an order may be its own, so that no list has the orders of a filtered figure."""
+
+    def address(filters: dict[str, str], *, whole: bool = False) -> dict[str, list[str]]:
+        nothing: Any = None
+        sees_orders = frozenset(["customers:view"])
+        answers = Answers(nothing, nothing, sees_orders, 0, 0, filters)
+        view = View(nothing, nothing, select({}, 20_000, "UTC", 30), nothing, answers)
+        with seen.browser.client.application.test_request_context("/"):
+            found = (view.whole if whole else view).orders_address(form_id=FORM)
+        query = parse_qs(urlsplit(found).query)
+        query.pop("range", None)
+        return query
+
+    form = {"form_id": [FORM]}
+    assert address({}) == form
+    assert address({"device": "mobile", "visitor": "new"}) == {
+        **form,
+        "device": ["mobile"],
+        "visitor": ["new"],
+    }
+    assert address({"device": "mobile", "utm_term": "(none)"}) == {}
+    assert address({"device": "mobile", "utm_term": "(none)"}, whole=True) == form
 
 
 ODD = """<b>"it's" & 50% #1?x=y; ü"""
