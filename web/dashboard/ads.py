@@ -322,7 +322,7 @@ def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
 
     others = [row for row in rows if not row["provider"]]
     unknown = [Sum("Orders from no known campaign", sums(others))] if others else []
-    return [*unknown, Sum("All orders of the shop", sums(rows))]
+    return [*unknown, Sum("All orders of the shop", sums(rows), orders=[{}])]
 
 
 def _local(text: str | None, timezone: str) -> datetime | None:

@@ -21,6 +21,7 @@ from web.dashboard.revenue import (
     CAMPAIGNS_AT_A_GLANCE,
     campaign_rows,
     days_of,
+    orders_of_campaign,
     shop_revenue,
 )
 from web.dashboard.table import Card, card, columns_of, table
@@ -59,6 +60,7 @@ def overview(view: View) -> Page:
             "-revenue",
             marks=MARKS,
             sums=forms.sums,
+            orders=forms.orders_of,
             most=_FORMS,
             noun="",
             is_exact=False,
@@ -72,6 +74,7 @@ def overview(view: View) -> Page:
             CAMPAIGNS_AT_A_GLANCE,
             [row for row in campaigns if row["attributedOrders"]],
             marks=CAMPAIGN_MARKS,
+            orders=orders_of_campaign,
             most=_CAMPAIGNS,
             noun="",
             is_exact=False,
@@ -84,6 +87,7 @@ def overview(view: View) -> Page:
             _CUSTOMERS,
             _customers(view),
             marks={"row": "customerType"},
+            orders=lambda row, _: [{"customer": row["customerType"]}],
             is_exact=False,
         ),
         notes=worth_a_look(view, view.data(ad_spend), forms),
@@ -102,7 +106,16 @@ def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
     orders = view.changes.cell(revenue.amount("orders"), name="orders")
     bought = total.rate("convertedSubmissions", "submissions")
     return [
-        card(view, "Net revenue", net, revenue.amount(net), "", currency, [("orders", orders)]),
+        card(
+            view,
+            "Net revenue",
+            net,
+            revenue.amount(net),
+            "",
+            currency,
+            [("orders", orders)],
+            orders=[{}],
+        ),
         card(
             view,
             "Credited to forms",
@@ -110,6 +123,7 @@ def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
             total.amount(net),
             _share(total, revenue) if forms.clock == ORDER_CLOCK else "",
             currency,
+            orders=forms.all_orders,
         ),
         card(view, "Submissions", "submissions", total.amount("submissions")),
         card(view, "Sign-ups that bought", "conversionRate", bought),

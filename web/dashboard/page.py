@@ -18,15 +18,17 @@ from flask import render_template, request, url_for
 from sqlalchemy import Connection
 
 from warehouse import settings
-from warehouse.domain.time import day_date, local_day, local_time
+from warehouse.domain.time import local_day, local_time
 from warehouse.domain.zones import zone
 from warehouse.operations import conditions, shop_state
 from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
 from warehouse.operations.shop_state import ShopState, needs, read_state
 from web.api.endpoint import Endpoint
 from web.api.equal_age import window_days
+from web.api.filters import NONE
 from web.api.forms import get_form
 from web.api.forms_table import form_names
+from web.api.row_limit import OTHER
 from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
@@ -60,8 +62,6 @@ _ATTENTION: Final = {
 }
 
 
-# Stands for an empty UTM value in the address of a page, whose links drop empty parameters.
-NO_TEXT: Final = "(none)"
 # The pages on which a control acts, by their templates: elsewhere it does not stand. Every page has days.
 _ACTS: Final = {
     "comparison": {
@@ -171,16 +171,17 @@ class View:
             asked["form"] = form_id
         return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
 
-    def orders_address(self, days: Window | None = None, **filters: str) -> str:
-        """The address of the orders behind a figure of the order clock, over the days that are shown or over
-        others; "" for members who may not see orders. The filters are those of `GET /v1/orders`; an empty
-        value stands for itself, and may be none but of a UTM field."""
+    def orders_address(self, **filters: str) -> str:
+        """The address of the orders behind a figure of the order clock; "" for members who may not see
+        them, and where no filter can choose them. The filters are those of `GET /v1/orders`; an empty value
+        stands for itself, and may be none but of a UTM field. `range` is given for other days."""
         shows_codes = self.may_see(discount_performance)
         if not self.may_see(receipts.orders) or ("discount_id" in filters and not shows_codes):
             return ""
-        window = days or self.selection.window
-        asked = {"range": f"{day_date(window.first)}..{day_date(window.last)}"}
-        asked |= {name: text or NO_TEXT for name, text in filters.items()}
+        if not {NONE, OTHER}.isdisjoint(filters.values()):
+            return ""
+        asked = {"range": f"{self.selection.first}..{self.selection.last}"}
+        asked |= {name: text or NONE for name, text in filters.items()}
         return f"{url_for('dashboard.orders')}?{urlencode(asked)}"
 
     @cached_property

@@ -12,6 +12,7 @@ from web.dashboard.comparable import ORDERS
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.day_notes import note_columns
+from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import Page, View
 from web.dashboard.table import Column, Sum, Table, card, columns_of, table
 from web.dashboard.utm_tree import utm_tree
@@ -99,14 +100,15 @@ def revenue(view: View) -> Page:
     campaigns = campaign_rows(view)
     return view.page(
         "revenue.html",
-        cards=[card(view, "Net revenue", net, sums.amount(net), "", currency, more)],
+        cards=[card(view, "Net revenue", net, sums.amount(net), "", currency, more, orders=[{}])],
         parts=table(
             view,
             "parts",
             _PARTS,
             [part.plus(credit=place, netOfAll=sums[net]) for place, part in enumerate(rows.rows())],
             marks={"row": "attributionType"},
-            sums=[Sum("All orders", sums)],
+            sums=[Sum("All orders", sums, orders=[{}])],
+            orders=lambda part, _: [{"type": part["attributionType"]}],
             is_exact=False,
         ),
         credits=[(name, rule.format(days=days)) for name, rule in CREDITS],
@@ -121,6 +123,7 @@ def revenue(view: View) -> Page:
             campaigns,
             "-net",
             marks=CAMPAIGN_MARKS,
+            orders=orders_of_campaign,
             empty="No submission and no credited order in these days.",
             most=_CAMPAIGNS_SHOWN,
             noun="campaigns in this order",
@@ -133,6 +136,13 @@ def campaign_rows(view: View) -> list[ComparedRow]:
     """The campaigns by UTM, those with most net revenue first."""
     keys = "utmSource", "utmCampaign"
     return view.compared(revenue_by_utm, *keys, dimension="campaign").rows()
+
+
+def orders_of_campaign(row: ComparedRow, column: Column) -> list[Filters]:
+    """Those that a campaign is credited with. One figure of a row leads to them: they are three lists."""
+    if not column.main:
+        return []
+    return credited(utm_source=row["utmSource"], utm_campaign=row["utmCampaign"])
 
 
 def days_of(view: View) -> dict[str, Any]:
@@ -158,14 +168,26 @@ def _by_day(rows: Rows) -> dict[date, list[int]]:
 
 
 def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
-    parts = (Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES)
+    parts = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
+    types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
     rows = [
         ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
         for day, cents in by_day.items()
     ]
     day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
     columns = [day, *parts, *note_columns(view, "day")]
-    return table(view, "days", columns, rows, marks={"row": "day"}, most=len(rows), is_numbers=True)
+    return table(
+        view,
+        "days",
+        columns,
+        rows,
+        marks={"row": "day"},
+        most=len(rows),
+        is_numbers=True,
+        orders=lambda row, part: [
+            {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
+        ],
+    )
 
 
 def _written(day: str) -> str:

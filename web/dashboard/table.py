@@ -18,6 +18,7 @@ from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell, PageChanges
 from web.dashboard.compare import Amount, ComparedRow, Rate
+from web.dashboard.order_links import SUMS_OF_ORDERS, Filters, order_links
 from web.dashboard.page import View
 from web.dashboard.selection import address
 
@@ -47,10 +48,19 @@ def card(
     clock: str = "",
     currency: str = "",
     more: Sequence[tuple[str, Cell]] = (),
+    orders: Sequence[Filters] = (),
 ) -> Card:
-    """One figure, by the API's `name`: a rate, money if there is a currency, else a count."""
+    """One figure, by the API's `name`: a rate, money if there is a currency, else a count. `orders` are those
+    that it is made of."""
     unit = "percent" if isinstance(figure, Rate) else "money" if currency else "count"
-    return Card(heading, view.changes.cell(figure, unit, currency, name=name), clock, more)
+    cell = view.changes.cell(figure, unit, currency, name=name)
+    return Card(heading, _with_orders(view, cell, orders), clock, more)
+
+
+def _with_orders(view: View, cell: Cell, parts: Sequence[Filters]) -> Cell:
+    """With links to the orders, where the figure is a sum of them and there are any."""
+    is_sum = cell.data.get("data-figure") in SUMS_OF_ORDERS and cell.data["data-value"]
+    return replace(cell, orders=order_links(view, parts)) if parts and is_sum else cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +193,14 @@ def columns_of(row: Row) -> Callable[..., Column]:
 @dataclass(frozen=True, slots=True)
 class Sum:
     """A line below a table: the figures that `row` has, under a label; `key` is its name for programs.
-    `without` says by the name of a column why there is no figure, if not for the column's reason."""
+    `without` says by the name of a column why there is no figure, if not for the column's reason. `orders`
+    are those that it is made of."""
 
     label: str
     row: ComparedRow
     without: Mapping[str, str] = field(default_factory=dict)
     key: str = "total"
+    orders: Sequence[Filters] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,13 +289,15 @@ def table(
     ends: int = 0,
     is_exact: bool = True,
     is_numbers: bool = False,
+    orders: Callable[[ComparedRow, Column], Sequence[Filters]] = lambda *_: (),
     **more: Any,
 ) -> Table:
     """A table that can be sorted has an `order`, as addresses write it: `-orders`. Rows without a value
     come last either way, and rows with the same value keep the order in which they were given. The page
     shows `most` of them from `first` on; with `ends`, so many from each end, until the address opens all.
     `marks` are the attributes of a row's element, each with the name of its value. `is_numbers`: it has the
-    numbers of a chart, and stands on the page only if the address opens it."""
+    numbers of a chart, and stands on the page only if the address opens it. `orders` are those that the sums
+    of a row are made of."""
     is_open = name in request.args.get("numbers", "").split(",")
     if order:
         rows, in_order = _sorted(name, columns, rows, order)
@@ -300,7 +314,11 @@ def table(
         return [
             None
             if column.is_text
-            else column.cell(changes, row, currency, is_exact=is_exact or is_open)
+            else _with_orders(
+                view,
+                column.cell(changes, row, currency, is_exact=is_exact or is_open),
+                orders(row, column),
+            )
             for column in shown
         ]
 
@@ -313,12 +331,16 @@ def table(
         figures = [
             None
             if column.is_text or not (column.name in known or known >= {*(column.over or " ")})
-            else column.cell(
-                changes,
-                line.row,
-                currency,
-                is_exact=is_exact or is_open,
-                without=line.without.get(column.name, ""),
+            else _with_orders(
+                view,
+                column.cell(
+                    changes,
+                    line.row,
+                    currency,
+                    is_exact=is_exact or is_open,
+                    without=line.without.get(column.name, ""),
+                ),
+                line.orders,
             )
             for column in shown
         ]
