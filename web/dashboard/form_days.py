@@ -9,7 +9,7 @@ from web.dashboard import formatting
 from web.dashboard.charts.days import series
 from web.dashboard.compare import ComparedRow, ComparedRows
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.day_notes import note_columns
+from web.dashboard.day_notes import note_columns, notes_of_days
 from web.dashboard.order_links import Filters
 from web.dashboard.page import View
 from web.dashboard.table import columns_of, table
@@ -53,7 +53,8 @@ def form_days(view: View, form_id: str, rows: ComparedRows) -> dict[str, Any]:
     }
     revenue = {"Net revenue": [row["netRevenueCents"] for row in rows.now]}
     lines = [ComparedRow(row) for row in rows.now]
-    columns = [*_COLUMNS, *note_columns(view, "date")]
+    notes = notes_of_days(view)
+    columns = [*_COLUMNS, *note_columns(notes, "date")]
     return {
         "day_table": table(
             view,
@@ -67,6 +68,6 @@ def form_days(view: View, form_id: str, rows: ComparedRows) -> dict[str, Any]:
                 view, form_id, range=f"{row['date']}..{row['date']}"
             ),
         ),
-        "day_visits": series(days, visits),
-        "day_revenue": series(days, revenue, view.shop.currency),
+        "day_visits": series(days, visits, notes=notes),
+        "day_revenue": series(days, revenue, view.shop.currency, notes),
     }

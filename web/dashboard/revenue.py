@@ -1,5 +1,6 @@
 """`/revenue`: all revenue of the shop, by the way it is credited and by UTM."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, Final
@@ -11,7 +12,7 @@ from web.dashboard.charts.days import stacked_days
 from web.dashboard.comparable import ORDERS
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.day_notes import note_columns
+from web.dashboard.day_notes import note_columns, notes_of_days
 from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import Page, View
 from web.dashboard.table import Column, Sum, Table, card, columns_of, table
@@ -154,9 +155,10 @@ def days_of(view: View) -> dict[str, Any]:
         before = view.answers.data(attribution_daily, pair.before)
         former = [sum(parts) for parts in _by_day(before).values()]
     parts = [[sum(amounts[:-1]), amounts[-1]] for amounts in by_day.values()]
+    notes = notes_of_days(view)
     return {
-        "days": stacked_days(list(by_day), DAY_NAMES, parts, view.shop.currency, former),
-        "day_table": _day_table(view, by_day),
+        "days": stacked_days(list(by_day), DAY_NAMES, parts, view.shop.currency, former, notes),
+        "day_table": _day_table(view, by_day, notes),
     }
 
 
@@ -167,7 +169,7 @@ def _by_day(rows: Rows) -> dict[date, list[int]]:
     return by_day
 
 
-def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
+def _day_table(view: View, by_day: dict[date, list[int]], notes: Mapping[date, str]) -> Table:
     parts = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
     types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
     rows = [
@@ -175,7 +177,7 @@ def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
         for day, cents in by_day.items()
     ]
     day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
-    columns = [day, *parts, *note_columns(view, "day")]
+    columns = [day, *parts, *note_columns(notes, "day")]
     return table(
         view,
         "days",
