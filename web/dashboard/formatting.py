@@ -21,7 +21,6 @@ from warehouse.domain.currencies import minor_units
 from web.dashboard.statistics import Interval
 from web.pages.language import locale
 
-_SECOND: Final = timedelta(seconds=1)
 _TENTH: Final = Decimal("0.1")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
@@ -144,15 +143,6 @@ def moment(value: datetime, now: datetime) -> str:
     return time if value.date() == now.date() else f"{day(value)}, {time}"
 
 
-def ago(value: datetime, now: datetime) -> str:
-    """How long ago an instant is: `3 min ago`."""
-    age = value - now
-    if -_SECOND < age <= timedelta(0):
-        # A difference of 0 would be said to lie ahead.
-        age = -_SECOND
-    return format_timedelta(age, add_direction=True, format="short", threshold=1, locale=locale())
-
-
 def amount(value: float, currency: str, *, exact: bool = False) -> str:
     """An amount in major units, as ad spend has them."""
     return money(round(value * minor_units(currency)), currency, exact=exact)
@@ -192,7 +182,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     filter.__name__: filter
     for filter in (
         *(count, money, amount, percent, decimal, times, interval, duration),
-        *(signed_percent, signed_points, day, stated_day, instant, moment, ago),
+        *(signed_percent, signed_points, day, stated_day, instant, moment),
     )
 }
 
