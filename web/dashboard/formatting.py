@@ -21,7 +21,6 @@ from warehouse.domain.currencies import minor_units
 from web.dashboard.statistics import Interval
 from web.pages.language import locale
 
-_TENTH: Final = Decimal("0.1")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 # From here on an axis has "1.5M" in place of all digits.
@@ -151,11 +150,6 @@ def amount(value: float, currency: str, *, exact: bool = False) -> str:
 # A change that is too small to be shown has no sign: adding 0 makes 0.0 of -0.0.
 
 
-def signed_percent(value: float) -> str:
-    shown = float(Decimal(str(value)).quantize(_TENTH)) + 0.0
-    return f"{'+' if shown > 0 else ''}{percent(shown)}"
-
-
 def signed_points(value: float) -> str:
     shown = round(value, 1) + 0.0
     return f"{'+' if shown > 0 else ''}{decimal(shown, 1)} points"
@@ -182,7 +176,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     filter.__name__: filter
     for filter in (
         *(count, money, amount, percent, decimal, times, interval, duration),
-        *(signed_percent, signed_points, day, stated_day, instant, moment),
+        *(signed_points, day, stated_day, instant, moment),
     )
 }
 

@@ -8,6 +8,7 @@ would be hundreds.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
@@ -27,7 +28,7 @@ from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.comparable import EVENTS, ORDERS, Comparable, Pair
-from web.dashboard.compare import ComparedRow, Comparison
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import Page, View, find_needs
 from web.dashboard.selection import select as select_days
 from web.dashboard.table import Column, columns_of, table
@@ -217,8 +218,8 @@ def _row(view: View, figures: _Figures) -> ComparedRow:
         return figures.line(shop.edition, days, today, within)
 
     now = line(view.selection.window) | {"shopId": shop.shop_id, "currency": shop.currency}
-    comparison = Comparison(
-        lambda *names: _pair_of(view, *names),
+    return ComparedRow(
+        now,
+        partial(_pair_of, view),
         lambda pair: (line(pair.days, pair.within), line(pair.before, pair.within)),
     )
-    return ComparedRow(now, comparison)

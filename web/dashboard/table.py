@@ -308,7 +308,7 @@ def table(
     if not any(column.main for column in shown):
         first_figure = next((column for column in shown if not column.is_text), None)
         shown = [replace(each, main=True) if each is first_figure else each for each in shown]
-    currency, changes = view.shop.currency, view.changes
+    currency, exact = view.shop.currency, is_exact or is_open
 
     def cells(row: ComparedRow) -> list[Cell | None]:
         return [
@@ -316,7 +316,7 @@ def table(
             if column.is_text
             else _with_orders(
                 view,
-                column.cell(changes, row, currency, is_exact=is_exact or is_open),
+                column.cell(view.changes, row, currency, is_exact=exact),
                 orders(row, column),
             )
             for column in shown
@@ -328,22 +328,15 @@ def table(
 
     def foot(line: Sum) -> tuple[Sum, int, list[Cell | None]]:
         known = line.row.now.keys()
-        figures = [
-            None
-            if column.is_text or not (column.name in known or known >= {*(column.over or " ")})
-            else _with_orders(
-                view,
-                column.cell(
-                    changes,
-                    line.row,
-                    currency,
-                    is_exact=is_exact or is_open,
-                    without=line.without.get(column.name, ""),
-                ),
-                line.orders,
-            )
-            for column in shown
-        ]
+
+        def cell(column: Column) -> Cell | None:
+            if column.is_text or not (column.name in known or known >= {*(column.over or " ")}):
+                return None
+            without = line.without.get(column.name, "")
+            made = column.cell(view.changes, line.row, currency, is_exact=exact, without=without)
+            return _with_orders(view, made, line.orders)
+
+        figures = [cell(column) for column in shown]
         leading = next((place for place, cell in enumerate(figures) if cell), len(figures))
         return line, leading, figures[leading:]
 
