@@ -94,6 +94,7 @@ BOTH_DATABASES = (
     "web/dashboard/test_drop.py",
     "web/dashboard/test_labels.py",
     "web/dashboard/test_shops.py",
+    "web/dashboard/test_undo.py",
     "web/cli/test_shops.py",
     "web/db",
     "contract/test_invariants.py",

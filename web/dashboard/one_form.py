@@ -11,7 +11,7 @@ from typing import Any, Final
 from web.dashboard.changes import Cell
 from web.dashboard.charts import bars
 from web.dashboard.compare import ComparedRow, Rate
-from web.dashboard.form_days import days_of_form, form_days
+from web.dashboard.form_days import days_of_form, form_days, orders_of_form
 from web.dashboard.forms_table import shop_forms
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.losses import shop_losses
@@ -145,7 +145,7 @@ def one_form(view: View, form_id: str) -> Page:
         stage_table=table(
             view, "stages", _STAGE_COLUMNS, stages, marks={"row": "stage"}, is_numbers=True
         ),
-        **form_days(view, days),
+        **form_days(view, form_id, days),
         **time_to_buy(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
@@ -176,6 +176,7 @@ def _cards(view: View, funnel: ComparedRow, days: ComparedRow) -> list[Card]:
             "",
             view.shop.currency,
             [("orders", orders)],
+            orders=orders_of_form(view, funnel["formId"]),
         ),
     ]
 

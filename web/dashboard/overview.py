@@ -21,6 +21,7 @@ from web.dashboard.revenue import (
     CAMPAIGNS_AT_A_GLANCE,
     campaign_rows,
     days_of,
+    orders_of_campaign,
     shop_revenue,
 )
 from web.dashboard.table import Card, card, columns_of, table
@@ -62,6 +63,7 @@ def overview(view: View) -> Page:
             "-revenue",
             marks=MARKS,
             sums=forms.sums,
+            orders=forms.orders_of,
             most=_FORMS,
             noun="",
             is_exact=False,
@@ -75,6 +77,7 @@ def overview(view: View) -> Page:
             CAMPAIGNS_AT_A_GLANCE,
             [row for row in campaigns if row["attributedOrders"]],
             marks=CAMPAIGN_MARKS,
+            orders=orders_of_campaign,
             most=_CAMPAIGNS,
             noun="",
             is_exact=False,
@@ -87,6 +90,7 @@ def overview(view: View) -> Page:
             _CUSTOMERS,
             _customers(view),
             marks={"row": "customerType"},
+            orders=lambda row, _: [{"customer": row["customerType"]}],
             is_exact=False,
         ),
         notes=worth_a_look(whole, view.data(ad_spend), shop_forms(whole)),
@@ -108,7 +112,14 @@ def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
     shares = forms.clock == ORDER_CLOCK and not view.selection.filters
     return [
         card(
-            view.whole, "Net revenue", net, revenue.amount(net), "", currency, [("orders", orders)]
+            view.whole,
+            "Net revenue",
+            net,
+            revenue.amount(net),
+            "",
+            currency,
+            [("orders", orders)],
+            orders=[{}],
         ),
         card(
             view,
@@ -117,6 +128,7 @@ def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
             total.amount(net),
             _share(total, revenue) if shares else "",
             currency,
+            orders=forms.all_orders,
         ),
         card(view, "Submissions", "submissions", total.amount("submissions")),
         card(view, "Sign-ups that bought", "conversionRate", bought),

@@ -18,7 +18,7 @@ from flask import render_template, request, url_for
 from sqlalchemy import Connection
 
 from warehouse import settings
-from warehouse.domain.time import day_date, local_day, local_time
+from warehouse.domain.time import local_day, local_time
 from warehouse.domain.zones import zone
 from warehouse.operations import conditions, shop_state
 from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
@@ -28,6 +28,7 @@ from web.api.equal_age import window_days
 from web.api.filters import NAMES, NONE, UTM_FILTERS
 from web.api.forms import get_form
 from web.api.forms_table import form_names
+from web.api.row_limit import OTHER
 from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
@@ -179,18 +180,20 @@ class View:
             asked |= self.answers.filters
         return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
 
-    def orders_address(self, days: Window | None = None, **filters: str) -> str:
-        """The address of the orders behind a figure of the order clock, over the days that are shown or over
-        others; "" for members who may not see orders. The filters are those of `GET /v1/orders`; an empty
-        value stands for itself, and may be none but of a UTM field. They are besides those of the page: there
-        is no address where these name a UTM value, since orders may have one of their own."""
+    def orders_address(self, **filters: str) -> str:
+        """The address of the orders behind a figure of the order clock; "" for members who may not see
+        them, and where no filter can choose them. The filters are those of `GET /v1/orders`; an empty value
+        stands for itself, and may be none but of a UTM field. `range` is given for other days. They are
+        besides those of the page: there is no address where these name a UTM value, since orders may have one
+        of their own."""
         shows_codes = self.may_see(discount_performance)
         if not self.may_see(receipts.orders) or ("discount_id" in filters and not shows_codes):
             return ""
+        if not {NONE, OTHER}.isdisjoint(filters.values()):
+            return ""
         if any(name in UTM_FILTERS for name in self.answers.filters):
             return ""
-        window = days or self.selection.window
-        asked = {"range": f"{day_date(window.first)}..{day_date(window.last)}"}
+        asked = {"range": f"{self.selection.first}..{self.selection.last}"}
         asked |= {**self.answers.filters, **{name: text or NONE for name, text in filters.items()}}
         return f"{url_for('dashboard.orders')}?{urlencode(asked)}"
 

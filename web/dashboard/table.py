@@ -19,6 +19,7 @@ from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell, PageChanges
 from web.dashboard.compare import Amount, ComparedRow, Rate
 from web.dashboard.filters import filter_address
+from web.dashboard.order_links import SUMS_OF_ORDERS, Filters, order_links
 from web.dashboard.page import View
 from web.dashboard.selection import address
 
@@ -48,10 +49,19 @@ def card(
     clock: str = "",
     currency: str = "",
     more: Sequence[tuple[str, Cell]] = (),
+    orders: Sequence[Filters] = (),
 ) -> Card:
-    """One figure, by the API's `name`: a rate, money if there is a currency, else a count."""
+    """One figure, by the API's `name`: a rate, money if there is a currency, else a count. `orders` are those
+    that it is made of."""
     unit = "percent" if isinstance(figure, Rate) else "money" if currency else "count"
-    return Card(heading, view.changes.cell(figure, unit, currency, name=name), clock, more)
+    cell = view.changes.cell(figure, unit, currency, name=name)
+    return Card(heading, _with_orders(view, cell, orders), clock, more)
+
+
+def _with_orders(view: View, cell: Cell, parts: Sequence[Filters]) -> Cell:
+    """With links to the orders, where the figure is a sum of them and there are any."""
+    is_sum = cell.data.get("data-figure") in SUMS_OF_ORDERS and cell.data["data-value"]
+    return replace(cell, orders=order_links(view, parts)) if parts and is_sum else cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +201,14 @@ def columns_of(row: Row) -> Callable[..., Column]:
 @dataclass(frozen=True, slots=True)
 class Sum:
     """A line below a table: the figures that `row` has, under a label; `key` is its name for programs.
-    `without` says by the name of a column why there is no figure, if not for the column's reason."""
+    `without` says by the name of a column why there is no figure, if not for the column's reason. `orders`
+    are those that it is made of."""
 
     label: str
     row: ComparedRow
     without: Mapping[str, str] = field(default_factory=dict)
     key: str = "total"
+    orders: Sequence[Filters] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,13 +298,15 @@ def table(
     ends: int = 0,
     is_exact: bool = True,
     is_numbers: bool = False,
+    orders: Callable[[ComparedRow, Column], Sequence[Filters]] = lambda *_: (),
     **more: Any,
 ) -> Table:
     """A table that can be sorted has an `order`, as addresses write it: `-orders`. Rows without a value
     come last either way, and rows with the same value keep the order in which they were given. The page
     shows `most` of them from `first` on; with `ends`, so many from each end, until the address opens all.
     `marks` are the attributes of a row's element, each with the name of its value. `is_numbers`: it has the
-    numbers of a chart, and stands on the page only if the address opens it."""
+    numbers of a chart, and stands on the page only if the address opens it. `orders` are those that the sums
+    of a row are made of."""
     is_open = name in request.args.get("numbers", "").split(",")
     if order:
         rows, in_order = _sorted(name, columns, rows, order)
@@ -303,13 +317,17 @@ def table(
     if not any(column.main for column in shown):
         first_figure = next((column for column in shown if not column.is_text), None)
         shown = [replace(each, main=True) if each is first_figure else each for each in shown]
-    currency, changes = view.shop.currency, view.changes
+    currency, exact = view.shop.currency, is_exact or is_open
 
     def cells(row: ComparedRow) -> list[Cell | None]:
         return [
             None
             if column.is_text
-            else column.cell(changes, row, currency, is_exact=is_exact or is_open)
+            else _with_orders(
+                view,
+                column.cell(view.changes, row, currency, is_exact=exact),
+                orders(row, column),
+            )
             for column in shown
         ]
 
@@ -319,18 +337,15 @@ def table(
 
     def foot(line: Sum) -> tuple[Sum, int, list[Cell | None]]:
         known = line.row.now.keys()
-        figures = [
-            None
-            if column.is_text or not (column.name in known or known >= {*(column.over or " ")})
-            else column.cell(
-                changes,
-                line.row,
-                currency,
-                is_exact=is_exact or is_open,
-                without=line.without.get(column.name, ""),
-            )
-            for column in shown
-        ]
+
+        def cell(column: Column) -> Cell | None:
+            if column.is_text or not (column.name in known or known >= {*(column.over or " ")}):
+                return None
+            without = line.without.get(column.name, "")
+            made = column.cell(view.changes, line.row, currency, is_exact=exact, without=without)
+            return _with_orders(view, made, line.orders)
+
+        figures = [cell(column) for column in shown]
         leading = next((place for place, cell in enumerate(figures) if cell), len(figures))
         return line, leading, figures[leading:]
 

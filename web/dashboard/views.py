@@ -25,6 +25,7 @@ from web.dashboard.revenue import revenue
 from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.shops import shops
 from web.dashboard.table_csv import csv_of
+from web.dashboard.undo import undo
 from web.http.errors import STATIC, asks_for_page, malformed, not_found
 from web.pages import page_request
 from web.reports import receipts
@@ -143,7 +144,7 @@ for path, form in (
     ("take", drop.take),
     ("answer", drop.answer),
     ("discard", drop.discard),
-    ("undo", drop.undo),
+    ("undo", undo),
 ):
     page_request.needs(*_DATA)(form)
     blueprint.add_url_rule(f"/data/{path}", path, form, methods=["POST"])

@@ -205,6 +205,7 @@ def test_on_paper(page: Page, service: Service) -> None:
         expect(page.get_by_role("main")).to_be_visible()
         pdf = page.pdf(format="A4")
         assert pdf.startswith(b"%PDF")
+        assert len(pdf) <= 1_000_000, path
         sheets[path] = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
         page.emulate_media(media="print")
         page.set_viewport_size(A4)
