@@ -153,6 +153,7 @@ POSTGRES_CORE: Final = (
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
+    "web/api/test_filter_values.py",
     "web/api/test_form_quota.py",
     "web/api/test_notes.py::test_a_note_is_written_listed_and_taken_away",
     "web/api/test_notes.py::test_a_repeated_request_writes_once",
@@ -171,6 +172,7 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_drop.py::test_a_decimal_mark_that_the_file_does_not_show",
     "web/dashboard/test_drop.py::test_what_nobody_imports_goes_after_a_day",
     "web/dashboard/test_drop.py::test_who_may",
+    "web/dashboard/test_undo.py::test_who_may",
     "web/dashboard/test_labels.py",
     "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
     "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api[postgresql-query0]",
@@ -205,6 +207,7 @@ POSTGRES_ALONE: Final = (
     "warehouse/tenants/test_deletion.py::test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night",
     "web/api/test_all_steps.py",
     "web/dashboard/test_data_persons.py::test_a_person_is_forgotten_by_the_next_refresh",
+    "web/dashboard/test_undo.py::test_each_says_what_would_move_and_is_undone",
     "web/pages/test_form_codes.py::test_a_code_that_no_form_reports",
     "web/pages/test_seen_forms.py",
 )

@@ -1,5 +1,5 @@
-"""`dropped`: look at the files that members dropped on their Data page, have those imported that waited for
-another day, and begin the undos that were asked for."""
+"""`dropped`: look at the files that members dropped on their Data page, and have those imported that waited
+for another day."""
 
 from typing import Any, Final
 
@@ -12,14 +12,13 @@ from jobs.run.errors import explained
 from jobs.run.job_run import JobRun
 from warehouse import settings
 from warehouse.connections.errors import is_outage
-from warehouse.operations import dropped_files, imports
+from warehouse.operations import dropped_files
 from warehouse.operations.dropped_files import (
     LANDED,
     MAX_TRIES,
     POSTPONED,
     REFUSED,
     SHOWN,
-    UNDO_ASKED,
     DroppedFile,
 )
 from warehouse.operations.hash_secret import email_hasher
@@ -35,9 +34,7 @@ def dropped_command(scheduled_as: str | None) -> None:
             run.raise_if_stopped()
             # Only one: a small file that comes meanwhile goes before the large ones.
             file, shop_id = waiting[0]
-            if file.state == UNDO_ASKED:
-                _undo(run, file)
-            elif file.state == POSTPONED:
+            if file.state == POSTPONED:
                 _land(run, file, shop_id)
             else:
                 _look(run, file, shop_id)
@@ -90,18 +87,3 @@ def _land(run: JobRun, file: DroppedFile, shop_id: str) -> None:
     if not land_dropped(settings.IMPORT_DIR.get(), shop_id, file.stored, told["place"]):
         state, told = REFUSED, {"reason": "it is no longer in the landing folder; drop it again"}
     dropped_files.tell(run.connection, file, state, told, file.stored, now_micros())
-
-
-def _undo(run: JobRun, file: DroppedFile) -> None:
-    """Begin to undo all imports of a file, and end that where no other process does."""
-    # Loaded where it is needed: a file is told sooner without it.
-    from jobs.importing.undo import end_undos
-
-    state, told = dropped_files.IMPORTED, file.told
-    try:
-        for import_id in dropped_files.imports_of(run.connection, file):
-            imports.begin_undo(run.connection, import_id)
-    except imports.EventsPurged as error:
-        told = file.told | {"undo": str(error)}
-    dropped_files.tell(run.connection, file, state, told, file.stored, now_micros())
-    end_undos(run.connection)

@@ -78,6 +78,12 @@ def decimal_of(name: str) -> str:
     return (match[2] or "") if match else ""
 
 
+def given_name(name: str) -> str:
+    """The name that people know a file by."""
+    match = _DECIMAL.fullmatch(name)
+    return match[3] if match else name
+
+
 def is_service_file(name: str) -> bool:
     """Whether the service itself has put a file of this name there, or it is the report of one."""
     if is_dropped(name) or _PULLED.fullmatch(name):

@@ -1,14 +1,13 @@
-"""Files that shops drop on their Data page: of each shop the last one, from the drop to the undoing of its
-import.
+"""Files that shops drop on their Data page: of each shop the last one, from the drop to its import.
 
-    RECEIVED <─> SHOWN ──> LANDED ──> IMPORTED ──> UNDO_ASKED
+    RECEIVED <─> SHOWN ──> LANDED ──> IMPORTED
         │          │ └> POSTPONED ┘│
         └──────────┴───────────────┴─> REFUSED
 
 Its member may have to say first how it is to be read: it is looked at again then.
 
 A page receives the file, and puts it into the landing folder once its member asks for the import. A job
-looks at it in between, and begins the undo; the landing job imports it. A file that brings more rows than are
+looks at it in between; the landing job imports it. A file that brings more rows than are
 left of ROWS_PER_SHOP_DAY is postponed: a job puts it there on the next day. All of them tell it here: nothing
 else passes between them but the file.
 """
@@ -33,7 +32,6 @@ POSTPONED: Final = "postponed"
 LANDED: Final = "landed"
 IMPORTED: Final = "imported"
 REFUSED: Final = "refused"
-UNDO_ASKED: Final = "undo asked"
 
 KEPT_MICROS: Final = MICROS_PER_DAY
 """After so long a file that nobody imported is deleted, and its row."""
@@ -44,7 +42,7 @@ MISSING_MICROS: Final = 90 * MICROS_PER_SECOND
 MAX_TRIES: Final = 3
 """Processes that may begin to look at a file: one with which all of them ended is refused."""
 
-_FOR_A_JOB: Final = f"state IN ('{RECEIVED}', '{UNDO_ASKED}', '{POSTPONED}')"
+_FOR_A_JOB: Final = f"state IN ('{RECEIVED}', '{POSTPONED}')"
 # $1: when the day began.
 _DUE: Final = f"{_FOR_A_JOB} AND (state <> '{POSTPONED}' OR since < $1)"
 
@@ -164,18 +162,6 @@ def waiting(connection: ArrowConnection, now: int) -> list[tuple[DroppedFile, st
     return [(_dropped(row), row["shop_id"]) for row in rows]
 
 
-def imports_of(connection: ArrowConnection, file: DroppedFile) -> list[int]:
-    """The imports of a file that stand: several where the process of one was killed. Commits."""
-    rows = connection.table(
-        f"SELECT import_id FROM import_file WHERE started_at >= $1 AND file LIKE $2 "
-        f"AND state <> '{imports.UNDONE}' ORDER BY import_id",
-        file.dropped_at,
-        f"%/{file.stored}",
-    )
-    connection.commit()
-    return [int(number) for number in rows.column(0).to_pylist()]
-
-
 def begin(connection: ArrowConnection, file: DroppedFile) -> None:
     """Record that a process begins to look at a file. Commits."""
     _update(connection, file, "tries = tries + 1")
@@ -214,7 +200,7 @@ def purge(connection: ArrowConnection, before: int, imported_before: int) -> Non
     """Forget the files that were dropped before an instant, but those that are being imported. One that was
     imported can be undone for longer, and is forgotten later. Commits."""
     connection.execute(
-        f"DELETE FROM dropped_file WHERE state NOT IN ('{LANDED}', '{UNDO_ASKED}', '{POSTPONED}') "
+        f"DELETE FROM dropped_file WHERE state NOT IN ('{LANDED}', '{POSTPONED}') "
         f"AND dropped_at < CASE WHEN state = '{IMPORTED}' THEN $1 ELSE $2 END",
         imported_before,
         before,

@@ -8,8 +8,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sqlalchemy import Connection, select, text
+
+from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.landing_names import is_dropped
+from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import job_runs
+from warehouse.tables import shop
 
 RUNNING: Final = "running"
 DONE: Final = "done"
@@ -37,6 +43,14 @@ LISTED: Final = (
 )
 """Imports as they are stored; see `imported_file`."""
 # The columns by which the state of a run is told, besides its own.
+_OF_SHOP: Final = text(f"{LISTED} WHERE f.import_id = :import_id AND f.shop_key = :shop_key")
+_PURGED: Final = text(
+    "SELECT COALESCE(SUM(purged), 0) FROM import_batch WHERE import_id = :import_id"
+)
+_ASK_UNDO: Final = text(
+    f"UPDATE import_file SET state = '{UNDOING}' WHERE shop_key = :shop_key "
+    f"AND (import_id = :import_id OR file = :file) AND NOT {IS_WITHDRAWN}"
+)
 _RUN_COLUMNS: Final = {"ended_at": 0, "phases": "{}"}
 
 
@@ -193,6 +207,37 @@ def imported_file(row: dict[str, Any], now: int) -> ImportedFile:
     stated = {name: row[name] for name in ("import_id", "shop_id", "kind", "file", "started_at")}
     stated |= {name: int(row[f"rows_{name}"]) for name in COUNTS}
     return ImportedFile(**stated, state=state, ended_at=row["ended_at"])
+
+
+def find_of_shop(
+    connection: Connection, shop_key: int, import_id: int, now: int
+) -> ImportedFile | None:
+    """An import of rows of this shop alone that can be undone; None without such a one."""
+    asked = {"import_id": import_id, "shop_key": shop_key}
+    row = connection.execute(_OF_SHOP, asked).mappings().one_or_none()
+    if row is None or connection.scalar(_PURGED, {"import_id": import_id}):
+        return None
+    imported = imported_file(dict(row), now)
+    return imported if can_undo(imported, now) else None
+
+
+def can_undo(imported: ImportedFile, now: int) -> bool:
+    """Whether it stands and is young enough. Events of it may be gone nevertheless (EventsPurged)."""
+    youngest = now - settings.IMPORTS_DAYS.get() * MICROS_PER_DAY
+    return imported.state in (DONE, FAILED, DIED) and imported.started_at > youngest
+
+
+def ask_undo(connection: Connection, shop_key: int, imported: ImportedFile, now: int) -> bool:
+    """Have an import stand no longer, which the next rollup then undoes: of a dropped file all imports, since
+    the process of one may have been killed. False if it cannot be undone. The caller commits."""
+    # Those that write rows of the shop end first: see `begin_undo`.
+    connection.execute(select(shop.c.shop_key).where(shop.c.shop_key == shop_key).with_for_update())
+    if find_of_shop(connection, shop_key, imported.import_id, now) is None:
+        return False
+    file = imported.file if is_dropped(imported.file.rpartition("/")[2]) else ""
+    asked = {"shop_key": shop_key, "import_id": imported.import_id, "file": file}
+    connection.execute(_ASK_UNDO, asked)
+    return True
 
 
 def unfinished_undos(connection: ArrowConnection) -> list[int]:

@@ -109,7 +109,7 @@ def all_forms_funnel(query: Query, form_ids: frozenset[str] | None) -> list[dict
     return sorted(rows, key=lambda row: (-row["views"], row["formId"]))
 
 
-@for_pages("submissions by day", FORM_DAYS)
+@for_pages("submissions by day", FORM_DAYS, parameters=FILTERS, filters=FILTERS)
 def submissions_by_day(query: Query) -> list[dict[str, Any]]:
     """The submissions of each form on each day: a page draws two hundred forms at once."""
     window = query.window

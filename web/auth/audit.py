@@ -57,7 +57,7 @@ ACTIONS: Final = {
     "file_dropped": "Dropped a file",
     "file_imported": "Had a dropped file imported",
     "file_discarded": "Discarded a dropped file",
-    "file_undone": "Had the import of a dropped file undone",
+    "file_undone": "Had the import of a file undone",
     "person_forgotten": "Asked to forget a person",
 }
 

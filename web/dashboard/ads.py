@@ -321,8 +321,8 @@ def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
         return ComparedRow({name: both[name] for name in ("attributedOrders", _NET)})
 
     others = [row for row in rows if not row["provider"]]
-    unknown = [Sum("Orders from no known campaign", sums(others))] if others else []
-    return [*unknown, Sum("All orders of the shop", sums(rows))]
+    unknown = [Sum("Orders from no ad campaign", sums(others))] if others else []
+    return [*unknown, Sum("All orders of the shop", sums(rows), orders=[{}])]
 
 
 def _local(text: str | None, timezone: str) -> datetime | None:

@@ -1,7 +1,8 @@
 """The answers of the API, for a page: the same functions, cache and snapshot."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -16,22 +17,29 @@ from web.http.content_type import JSON, SPREADSHEET
 from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.http.errors import not_found
-from web.http.parameters import MAX_LIMIT
+from web.http.parameters import MAX_LIMIT, require_known
 from web.reports import READABLE, attribution
 
 
 @dataclass(frozen=True)
 class Answers:
     """The answers for one shop, from the snapshot that `connection` has open, to a member with these
-    `permissions`. `now` is an instant, `today` the shop's day at that instant."""
+    `permissions`. `now` is an instant, `today` the shop's day at that instant. Reports that can be filtered
+    answer about the form sessions that `filters` choose, and all others about the whole shop."""
 
     connection: Connection
     shop: Shop
     permissions: frozenset[str]
     now: int
     today: int
+    filters: Mapping[str, str] = field(default_factory=dict)
     # Several parts of a page ask for the same.
     _read: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    @cached_property
+    def whole(self) -> "Answers":
+        """The same without filters."""
+        return replace(self, filters={}, _read={}) if self.filters else self
 
     def data(
         self,
@@ -85,6 +93,8 @@ class Answers:
         if path not in READABLE:
             raise not_found()
         endpoint = READABLE[path]
+        if not endpoint.filters:
+            require_known(self.filters, endpoint.names)
         return endpoint.table(self.query(endpoint, window, form_id, parameters, SPREADSHEET))
 
     def query(
@@ -104,6 +114,8 @@ class Answers:
             if parameter.scope and parameter.name in parameters:
                 needed = SCOPE_NEEDS[parameter.scope]
                 require(self.permissions, needed, f"filter by {parameter.name}")
+        if endpoint.filters:
+            parameters = {**self.filters, **parameters}
         return endpoint.query(
             self.connection,
             self.shop,

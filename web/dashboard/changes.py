@@ -12,7 +12,7 @@ the days to buy (`data-within`). Where the days that are shown are not all compa
 an element of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -119,7 +119,7 @@ class Chip:
 class Cell:
     """A figure as a page shows it; `without` says why there is no `text`. `deep` are the texts that open,
     each with the attributes of its element. `reach` is the interval of a rate that is drawn: from, at, to,
-    in per cent."""
+    in per cent. `orders` are links to those that it is made of, each with its words."""
 
     text: str
     without: str = ""
@@ -128,6 +128,13 @@ class Cell:
     deep: list[tuple[str, Attributes]] = field(default_factory=list)
     reach: tuple[float, float, float] | None = None
     has_own: bool = False
+    orders: Sequence[tuple[str, str]] = ()
+
+    def opens(self, *, is_card: bool = False) -> bool:
+        """Whether something stands beside it that opens its depth."""
+        chip = self.chip
+        has_chip = bool(chip and chip.text and (is_card or not chip.is_of_page))
+        return has_chip or self.reach is not None
 
     @property
     def attributes(self) -> Markup:

@@ -7,6 +7,7 @@ one that is compared (`fair`) and the former one (`before`). Its `p_value` is th
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from warehouse.domain.figures import COUNT, FIGURES
@@ -66,13 +67,6 @@ class Amount:
             is_count=self.is_count,
         )
 
-    @property
-    def change(self) -> float | None:
-        """In per cent of the figure before; None where that is 0 or missing."""
-        if self.fair is None or not self.before:
-            return None
-        return percent(self.fair - self.before, self.before)
-
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -121,13 +115,6 @@ class Rate:
         return percent(*self.before) if self.before and self.before[1] else None
 
     @property
-    def change(self) -> float | None:
-        """In points; None where there is nothing to compare with."""
-        if self.fair_rate is None or self.before_rate is None:
-            return None
-        return round(self.fair_rate - self.before_rate, 2)
-
-    @property
     def is_few(self) -> bool:
         """Whether one of the rates that are compared, else the one that is shown, is of a small sample."""
         compared = [each[1] for each in (self.fair, self.before) if each]
@@ -149,23 +136,16 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """How the figures of a row are compared: `pair_of` their names is the days, None where nothing is
-    compared, and `sides` of these days the row on them and before. A row that an answer leaves out has only
-    zeros: {}; it is None where it can be in the sum of others. `noise_of` is asked for counts and money."""
-
-    pair_of: Callable[..., Pair | None]
-    sides: Callable[[Pair], tuple[Line | None, Line | None]]
-    noise_of: NoiseOf = lambda _: None
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """`now` is a row of an answer over the days that are shown; and how its figures are compared, if they
-    are."""
+    """`now` is a row of an answer over the days that are shown. `pair_of` the names of its figures is the
+    days over which they are compared, None where nothing is, and `sides` of these days the row on them and
+    before. A row that an answer leaves out has only zeros: {}; it is None where it can be in the sum of
+    others. `noise_of` is asked for counts and money."""
 
     now: Line
-    comparison: Comparison | None = None
+    pair_of: Callable[..., Pair | None] = lambda *_: None
+    sides: Callable[[Pair], tuple[Line | None, Line | None]] = lambda _: (None, None)
+    noise_of: NoiseOf = lambda _: None
 
     def __getitem__(self, name: str) -> Any:
         return self.now[name]
@@ -206,15 +186,15 @@ class ComparedRow:
 
     def _noise(self, name: str, pair: Pair | None) -> Noise | None:
         # The known daily values are not those of orders within some days of a submission.
-        if self.comparison is None or pair is None or pair.reason or pair.within:
+        if pair is None or pair.reason or pair.within:
             return None
-        return self.comparison.noise_of(name)
+        return self.noise_of(name)
 
     def _sides(self, *names: str) -> tuple[Pair | None, Line | None, Line | None]:
-        pair = self.comparison.pair_of(*names) if self.comparison else None
-        if self.comparison is None or pair is None or not pair.has_days:
+        pair = self.pair_of(*names)
+        if pair is None or not pair.has_days:
             return pair, None, None
-        fair, before = self.comparison.sides(pair)
+        fair, before = self.sides(pair)
         return pair, fair, None if pair.reason or pair.is_alone else before
 
 
@@ -249,9 +229,7 @@ class ComparedRows:
             fair, before = (_of(key, rows) for rows in self._by_key[pair])
             return fair, before
 
-        return ComparedRow(
-            line, Comparison(self.pair_of, sides, lambda name: self.noise_of(line, name))
-        )
+        return ComparedRow(line, self.pair_of, sides, lambda name: self.noise_of(line, name))
 
     def total(self, add_up: Callable[[Rows], Line]) -> ComparedRow:
         """All rows together: sums, and the quotients of the sums (`Row.total`)."""
@@ -260,10 +238,8 @@ class ComparedRows:
             fair, before = self.read(pair)
             return add_up(fair), add_up(before)
 
-        return ComparedRow(
-            add_up(self.now),
-            Comparison(self.pair_of, sides, lambda name: self.noise_of(None, name)),
-        )
+        noise_of = partial(self.noise_of, None)
+        return ComparedRow(add_up(self.now), self.pair_of, sides, noise_of)
 
     def _key(self, row: Line) -> tuple[Any, ...]:
         return tuple(row[key] for key in self.keys)

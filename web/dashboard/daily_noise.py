@@ -34,9 +34,8 @@ def summary(
     """The cells of a daily summary of a report by one of its dimensions."""
 
     def read(window: Window) -> Cells:
-        sums = view.answers.query(report, window).sums(
-            name, by=(key, "day") if key else ("day",), where=where
-        )
+        query = view.answers.query(report, window).of_chosen()
+        sums = query.sums(name, by=(key, "day") if key else ("day",), where=where)
         columns = dict(sums.columns)
         columns["key"] = columns.pop(key) if key else np.zeros_like(columns["day"])
         return columns

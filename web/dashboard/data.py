@@ -30,6 +30,7 @@ from warehouse.operations.reject_reasons import (
 )
 from web.api.forms import all_forms_funnel
 from web.dashboard import drop, forget
+from web.dashboard.drop import file_name, visible
 from web.dashboard.page import Page, View
 from web.pages.page_request import change
 from web.services import services
@@ -83,7 +84,6 @@ _SHOWN_VALUES: Final = frozenset(
         *("reported_conversions", "reported_value"),
     )
 )
-_LONGEST: Final = 200
 # The advice about a reason, by its code.
 _REMEDIES: Final = {
     KEPT: "These rows count, without this field. Where it matters, correct it, and import the file again.",
@@ -183,10 +183,11 @@ def _imports(view: View) -> list[dict[str, Any]]:
         {
             "imported_at": imported_at,
             "kind": KINDS[kind],
-            "file": _file_name(file.file) if file else "",
+            "file": file_name(file.file) if file else "",
             "counts": [getattr(file, name) for name in _COUNTS] if file else [],
             "state": _FILE_STATES.get(file.state, "") if file else "",
             "batch": batch,
+            "undo": file.import_id if file and imports.can_undo(file, view.member.now) else None,
         }
         for imported_at, kind, file, batch in shop_inputs.last_imports(
             connection, shop.key, shop.edition, view.member.now
@@ -226,11 +227,11 @@ def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
     other files may have rows of several shops: their rows are found by their keys.
     """
     if reject.format:
-        place = f"{_file_name(reject.file)}, record {reject.line}"
+        place = f"{file_name(reject.file)}, record {reject.line}"
         return {"place": place, "reason": without_values(reject.reason)}
     keys = _keys(kind, reject.text)
     reason = reject.reason if reject.field in _SHOWN_VALUES else without_values(reject.reason)
-    return {"place": ", ".join((f"line {reject.line}", *keys)), "reason": _visible(reason)}
+    return {"place": ", ".join((f"line {reject.line}", *keys)), "reason": visible(reason)}
 
 
 def _keys(kind: str, kept: str) -> list[str]:
@@ -243,17 +244,7 @@ def _keys(kind: str, kept: str) -> list[str]:
         return []
     keys = ((name, row.get(name)) for name in _KEYS[kind])
     return [
-        f"{name} {_visible(str(value))}"
+        f"{name} {visible(str(value))}"
         for name, value in keys
         if isinstance(value, str | int) and value != ""
     ]
-
-
-def _file_name(path: str) -> str:
-    return _visible(path.replace("\\", "/").rpartition("/")[2])
-
-
-def _visible(text: str) -> str:
-    """A text of anyone's: cut, and without characters that do not show or turn others round."""
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)

@@ -19,10 +19,9 @@ def notes_of_days(view: View) -> Mapping[date, str]:
     return {day_date(day): text for day, text in found.items()}
 
 
-def note_columns(view: View, day_column: str) -> list[Column]:
+def note_columns(found: Mapping[date, str], day_column: str) -> list[Column]:
     """The column `note` of a table whose rows have their day (`2026-11-28`) under this name; no column where
     none of the shown days has a note."""
-    found = notes_of_days(view)
     if not found:
         return []
     return [

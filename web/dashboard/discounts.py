@@ -122,6 +122,7 @@ def discounts(view: View) -> Page:
             report.rows(),
             "-orders",
             marks={"row": "discountId"},
+            orders=lambda row, column: [{"discount_id": row["discountId"]}] if column.main else [],
             empty="No code was issued or used in these days. A form that issues a code sends it with its "
             "events (discount_code).",
             sums=[_all_codes(rows, sums, redeemed)],

@@ -14,7 +14,6 @@ from werkzeug.wrappers import Response
 from warehouse import settings
 from warehouse.domain import landing_names
 from warehouse.domain.landing_names import can_be_folder
-from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.operations import dropped_files, imports
 from warehouse.operations.dropped_files import MISSING_MICROS, DroppedFile
 from warehouse.operations.imports import ImportedFile
@@ -36,7 +35,6 @@ from web.services import services
 _MB: Final = 10**6
 _LONGEST: Final = 200
 _DECIMALS: Final = ("point", "comma")
-_UNDOABLE: Final = (imports.DONE, imports.FAILED, imports.DIED)
 
 
 @dataclass(frozen=True)
@@ -69,16 +67,13 @@ def read(member: MemberRequest) -> Drop:
         return Drop(None, None, is_pending=False, can_undo=False, silent_since=silent_since)
     imported = dropped_files.import_of(connection, file, now)
     state = imported.state if imported else ""
-    is_pending = state == imports.UNDOING or file.state in (
-        *(dropped_files.RECEIVED, dropped_files.LANDED, dropped_files.UNDO_ASKED),
-    )
-    days = settings.IMPORTS_DAYS.get()
+    is_looked_at = file.state in (dropped_files.RECEIVED, dropped_files.LANDED)
+    is_pending = state == imports.UNDOING or is_looked_at
     can_undo = (
         imported is not None
         and file.state in (dropped_files.IMPORTED, dropped_files.REFUSED)
-        and state in _UNDOABLE
         and imported.shop_id == member.member.shop_id
-        and imported.started_at > now - days * MICROS_PER_DAY
+        and imports.can_undo(imported, now)
     )
     return Drop(file, imported, is_pending, can_undo, silent_since)
 
@@ -104,7 +99,7 @@ def drop() -> Any:
     # Where the check looks for the token: it is read as it arrives.
     request.__dict__["form"] = ImmutableMultiDict(fields)
     check_csrf()
-    name = _shown(drop_folder.base_name(sent_name))
+    name = visible(drop_folder.base_name(sent_name)) or "a file"
     stored, root = drop_folder.stored_name(sent_name), settings.IMPORT_DIR.get()
     try:
         with drop_folder.receive(root, shop_id) as part:
@@ -200,17 +195,6 @@ def discard() -> Any:
     return _back()
 
 
-def undo() -> Any:
-    """Have the import of the file taken back."""
-    with change() as member:
-        drop = read(member)
-        if drop.file is None or not drop.can_undo or drop.file.stored != _asked():
-            flash("This import can no longer be undone.", "problem")
-        elif dropped_files.move(member.connection, drop.file, dropped_files.UNDO_ASKED, member.now):
-            member.record("file_undone", drop.file.name)
-    return _back()
-
-
 def _asked() -> str:
     return request.form.get("file", "")
 
@@ -223,8 +207,15 @@ def _conflict(message: str) -> Refusal:
     return Refusal(409, "conflict", message)
 
 
-def _shown(name: str) -> str:
-    """A name of anyone's: cut, and without characters that do not show or turn others round."""
-    cut = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)
-    return shown or "a file"
+def file_name(path: str) -> str:
+    """What people call a file. Those that the collector writes have no name of their own."""
+    name = drop_folder.base_name(path)
+    if landing_names.is_collected(name):
+        return "what came from your pages"
+    return visible(landing_names.given_name(name)) or "a file"
+
+
+def visible(text: str) -> str:
+    """A text of anyone's: cut, and without characters that do not show or turn others round."""
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)

@@ -9,9 +9,11 @@ from web.dashboard import formatting
 from web.dashboard.charts.days import series
 from web.dashboard.compare import ComparedRow, ComparedRows
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.day_notes import note_columns
+from web.dashboard.day_notes import note_columns, notes_of_days
+from web.dashboard.order_links import Filters
 from web.dashboard.page import View
 from web.dashboard.table import columns_of, table
+from web.http.parameters import ORDER_CLOCK
 from web.reports.form_analytics import TREND, form_trends
 from web.reports.revenue_by_form import revenue_by_form
 
@@ -37,7 +39,12 @@ def days_of_form(view: View, form_id: str) -> ComparedRows:
     )
 
 
-def form_days(view: View, rows: ComparedRows) -> dict[str, Any]:
+def orders_of_form(view: View, form_id: str, **days: str) -> list[Filters]:
+    """Those that its figures are made of."""
+    return [{"form_id": form_id, **days}] if view.selection.clock == ORDER_CLOCK else []
+
+
+def form_days(view: View, form_id: str, rows: ComparedRows) -> dict[str, Any]:
     """Two charts, and the rows of their table."""
     days = [date.fromisoformat(row["date"]) for row in rows.now]
     visits = {
@@ -46,7 +53,8 @@ def form_days(view: View, rows: ComparedRows) -> dict[str, Any]:
     }
     revenue = {"Net revenue": [row["netRevenueCents"] for row in rows.now]}
     lines = [ComparedRow(row) for row in rows.now]
-    columns = [*_COLUMNS, *note_columns(view, "date")]
+    notes = notes_of_days(view)
+    columns = [*_COLUMNS, *note_columns(notes, "date")]
     return {
         "day_table": table(
             view,
@@ -56,7 +64,10 @@ def form_days(view: View, rows: ComparedRows) -> dict[str, Any]:
             most=len(lines),
             marks={"row": "date"},
             is_numbers=True,
+            orders=lambda row, _: orders_of_form(
+                view, form_id, range=f"{row['date']}..{row['date']}"
+            ),
         ),
-        "day_visits": series(days, visits),
-        "day_revenue": series(days, revenue, view.shop.currency),
+        "day_visits": series(days, visits, notes=notes),
+        "day_revenue": series(days, revenue, view.shop.currency, notes),
     }

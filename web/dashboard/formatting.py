@@ -21,8 +21,6 @@ from warehouse.domain.currencies import minor_units
 from web.dashboard.statistics import Interval
 from web.pages.language import locale
 
-_SECOND: Final = timedelta(seconds=1)
-_TENTH: Final = Decimal("0.1")
 # From here on the cents of an amount say nothing at a glance.
 _WHOLE_FROM: Final = 1_000
 # From here on an axis has "1.5M" in place of all digits.
@@ -144,26 +142,12 @@ def moment(value: datetime, now: datetime) -> str:
     return time if value.date() == now.date() else f"{day(value)}, {time}"
 
 
-def ago(value: datetime, now: datetime) -> str:
-    """How long ago an instant is: `3 min ago`."""
-    age = value - now
-    if -_SECOND < age <= timedelta(0):
-        # A difference of 0 would be said to lie ahead.
-        age = -_SECOND
-    return format_timedelta(age, add_direction=True, format="short", threshold=1, locale=locale())
-
-
 def amount(value: float, currency: str, *, exact: bool = False) -> str:
     """An amount in major units, as ad spend has them."""
     return money(round(value * minor_units(currency)), currency, exact=exact)
 
 
 # A change that is too small to be shown has no sign: adding 0 makes 0.0 of -0.0.
-
-
-def signed_percent(value: float) -> str:
-    shown = float(Decimal(str(value)).quantize(_TENTH)) + 0.0
-    return f"{'+' if shown > 0 else ''}{percent(shown)}"
 
 
 def signed_points(value: float) -> str:
@@ -192,7 +176,7 @@ FILTERS: Final[dict[str, Callable[..., str]]] = {
     filter.__name__: filter
     for filter in (
         *(count, money, amount, percent, decimal, times, interval, duration),
-        *(signed_percent, signed_points, day, stated_day, instant, moment, ago),
+        *(signed_points, day, stated_day, instant, moment),
     )
 }
 

@@ -114,6 +114,7 @@ def forms(view: View) -> Page:
             "-revenue",
             marks=MARKS,
             sums=of_shop.sums,
+            orders=of_shop.orders_of,
             is_exact=False,
             empty=empty,
             first=list_page.first - 1,

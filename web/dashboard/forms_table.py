@@ -9,6 +9,7 @@ from warehouse.domain.hash_ids import text_id
 from web.api.forms import submissions_by_day
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary
+from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import View
 from web.dashboard.table import Column, Sum, columns_of
 from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
@@ -87,10 +88,19 @@ class ShopForms:
         """The ids of the forms that only events know."""
         return {row["formId"] for row in self.rows.now if row["formName"] is None}
 
+    def orders_of(self, row: ComparedRow, _: Column) -> list[Filters]:
+        """Those that the figures of a form are made of."""
+        return [{"form_id": row["formId"]}] if self.clock == ORDER_CLOCK else []
+
+    @property
+    def all_orders(self) -> list[Filters]:
+        """Those of all forms."""
+        return credited() if self.clock == ORDER_CLOCK else []
+
     @property
     def sums(self) -> list[Sum]:
         """The lines below the table: it adds up to the card."""
-        sums = [Sum("All forms", self.total)]
+        sums = [Sum("All forms", self.total, orders=self.all_orders)]
         if self.clock == ORDER_CLOCK:
             earlier = sum(row["fromEarlierSubmissions"]["netRevenueCents"] for row in self.rows.now)
             line = ComparedRow({"netRevenueCents": earlier})

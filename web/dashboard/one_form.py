@@ -11,7 +11,7 @@ from typing import Any, Final
 from web.dashboard.changes import Cell
 from web.dashboard.charts import bars
 from web.dashboard.compare import ComparedRow, Rate
-from web.dashboard.form_days import days_of_form, form_days
+from web.dashboard.form_days import days_of_form, form_days, orders_of_form
 from web.dashboard.forms_table import shop_forms
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.losses import shop_losses
@@ -82,7 +82,11 @@ _STEP_COLUMNS: Final = (
 )
 _LEFT: Final = _STEP_COLUMNS[5]
 _DEVICE_COLUMNS: Final = (
-    _device("deviceType", text=lambda row: row["deviceType"].capitalize()),
+    _device(
+        "deviceType",
+        text=lambda row: row["deviceType"].capitalize(),
+        filters=lambda row: {"device": row["deviceType"]},
+    ),
     _device("views", compared=False),
     _device("shareOfViews", "Share", compared=False, deep=True),
     _device("starts", compared=False, deep=True),
@@ -93,7 +97,11 @@ _DEVICE_COLUMNS: Final = (
     _device("netRevenueCents", compared=False, deep=True),
 )
 _VISITOR_COLUMNS: Final = (
-    _visitor("visitorType", text=lambda row: row["visitorType"].capitalize()),
+    _visitor(
+        "visitorType",
+        text=lambda row: row["visitorType"].capitalize(),
+        filters=lambda row: {} if row["visitorType"] == "all" else {"visitor": row["visitorType"]},
+    ),
     _visitor("visitors", compared=False),
     _visitor("submitters", compared=False, deep=True),
     _visitor("submissionRate", "Submitted", without="nobody saw it", main=True),
@@ -137,14 +145,14 @@ def one_form(view: View, form_id: str) -> Page:
         stage_table=table(
             view, "stages", _STAGE_COLUMNS, stages, marks={"row": "stage"}, is_numbers=True
         ),
-        **form_days(view, days),
+        **form_days(view, form_id, days),
         **time_to_buy(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
         device_table=table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
         visitors=table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
         **_answers(view, form_id, labels),
-        **crossed(view, form_id, labels),
+        **crossed(view.whole, form_id, labels),
     )
 
 
@@ -168,6 +176,7 @@ def _cards(view: View, funnel: ComparedRow, days: ComparedRow) -> list[Card]:
             "",
             view.shop.currency,
             [("orders", orders)],
+            orders=orders_of_form(view, funnel["formId"]),
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""How long it takes to complete a form: the distribution of the device that the address names."""
+"""How long it takes to complete a form: the distribution of the device that the address names (`times`)."""
 
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ def times(view: View, form_id: str) -> dict[str, Any]:
     before, None where nobody completed the form then."""
     compared = view.compared(time_to_complete, "deviceType", form_id=form_id)
     rows, by_device = compared.rows(), {row["deviceType"]: row for row in compared.now}
-    device = request.args.get("device", _ALL)
+    device = request.args.get("times", _ALL)
     problem = ""
     if rows and device not in by_device:
         problem = f"Nobody completed the form on a device {device!r}. Choose one of the list."
@@ -66,7 +66,7 @@ def times(view: View, form_id: str) -> dict[str, Any]:
             most=len(_buckets(shown)),
             is_numbers=True,
         ),
-        "device_links": [(name, address(device=name)) for name in by_device],
+        "device_links": [(name, address(times=name)) for name in by_device],
         "time_problem": problem,
         "histogram": _histogram(shown) if shown else None,
     }

@@ -2,7 +2,7 @@
 it is (endpoint 21).
 
 The filters are in the address, by their names in the API. `page` is the cursor of a page; a link to other
-days drops it. `NO_TEXT` stands for a UTM value that is missing.
+days drops it.
 """
 
 from collections.abc import Mapping
@@ -15,32 +15,27 @@ from flask import current_app, request, url_for
 from warehouse.domain.zones import zone
 from web.api.endpoint import ROW_LIMITS
 from web.api.equal_age import window_days
+from web.api.filters import NONE
 from web.api.forms_table import form_names
 from web.dashboard import order_story
 from web.dashboard.compare import Amount, ComparedRow
-from web.dashboard.page import NO_TEXT, Page, View
+from web.dashboard.filters import LABELS
+from web.dashboard.order_links import CREDITED
+from web.dashboard.page import Page, View
 from web.dashboard.selection import address
 from web.dashboard.table import card, columns_of, table
 from web.reports import discount_performance, receipts
 
 _PAGE: Final = 50
-CREDITED: Final = {
-    "discount_code": "by a code",
-    "customer": "by the customer",
-    "visitor": "by the visitor",
-    "unattributed": "to no form",
-}
 _CUSTOMERS: Final = {"new": "new", "returning": "returning", "unknown": "unknown"}
 # The filters in words; those that are chosen from a list have its words.
 _FILTERS: Final[dict[str, tuple[str, Mapping[str, str]]]] = {
     "type": ("Credited", CREDITED),
     "form_id": ("Form", {}),
     "customer": ("Customer", _CUSTOMERS),
-    "utm_source": ("Source", {}),
-    "utm_campaign": ("Campaign", {}),
     "discount_id": ("Discount", {}),
+    **{name: (label, {}) for name, label in LABELS.items()},
 }
-_UTM: Final = ("utm_source", "utm_campaign")
 
 _column = columns_of(receipts.ROW)
 _COLUMNS: Final = (
@@ -52,8 +47,12 @@ _COLUMNS: Final = (
     _column("attributionType", "How", text=lambda row: CREDITED[row["attributionType"]]),
     _column("code", absent="—"),
     _column("customerType", text=lambda row: _CUSTOMERS[row["customerType"]]),
-    _column("utmSource", absent="no source"),
-    _column("utmCampaign", absent="no campaign"),
+    _column("utmSource", absent="no source", filters=lambda row: {"utm_source": row["utmSource"]}),
+    _column(
+        "utmCampaign",
+        absent="no campaign",
+        filters=lambda row: {"utm_campaign": row["utmCampaign"]},
+    ),
     _column("totalRefundedCents"),
 )
 
@@ -128,12 +127,11 @@ def one_order(view: View, order_id: str) -> Page:
 
 def _filters() -> dict[str, str]:
     """Those of the address, as the API takes them. A filter without a value is none: a form sends it so."""
-    asked = {
+    return {
         parameter.name: request.args[parameter.name]
         for parameter in receipts.first_orders.parameters
         if request.args.get(parameter.name)
     }
-    return asked | {name: "" for name in _UTM if asked.get(name) == NO_TEXT}
 
 
 def _cursor() -> dict[str, str]:
@@ -144,11 +142,11 @@ def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, s
     """(name, value, address without it) of each filter."""
     described = []
     for name, value in filters.items():
-        label, words = _FILTERS.get(name, (name, {}))
+        label, words = _FILTERS[name]
         if name == "form_id":
             words = form_names(view.answers.connection, view.shop.key, [value.lower()])
             value = value.lower()
-        text = words.get(value, value) or "none"
+        text = "none" if value == NONE else words.get(value, value)
         described.append((label, text, address(**{name: ""})))
     return described
 

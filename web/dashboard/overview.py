@@ -21,6 +21,7 @@ from web.dashboard.revenue import (
     CAMPAIGNS_AT_A_GLANCE,
     campaign_rows,
     days_of,
+    orders_of_campaign,
     shop_revenue,
 )
 from web.dashboard.table import Card, card, columns_of, table
@@ -46,11 +47,14 @@ _CUSTOMERS: Final = (
 
 def overview(view: View) -> Page:
     forms, campaigns, revenue = shop_forms(view), campaign_rows(view), shop_revenue(view)
-    rows = share_bars(forms.with_names(forms.all_names))
+    rows, whole = share_bars(forms.with_names(forms.all_names)), view.whole
+    of_shop, *of_forms = _cards(view, revenue.total(ROW.total), forms)
+    of_ads = ad_card(view)
     return view.page(
         "overview.html",
-        cards=[*_cards(view, revenue.total(ROW.total), forms), ad_card(view)],
-        **days_of(view),
+        cards=of_forms if view.selection.filters else [of_shop, *of_forms, of_ads],
+        cards_of_shop=[of_shop, of_ads],
+        **days_of(whole),
         forms=table(
             view,
             "forms",
@@ -59,6 +63,7 @@ def overview(view: View) -> Page:
             "-revenue",
             marks=MARKS,
             sums=forms.sums,
+            orders=forms.orders_of,
             most=_FORMS,
             noun="",
             is_exact=False,
@@ -67,11 +72,12 @@ def overview(view: View) -> Page:
         shown_forms=min(len(rows), _FORMS),
         all_forms=_count_forms(view.answers.connection, view.shop.key) + len(forms.unlisted),
         campaigns=table(
-            view,
+            whole,
             "campaigns",
             CAMPAIGNS_AT_A_GLANCE,
             [row for row in campaigns if row["attributedOrders"]],
             marks=CAMPAIGN_MARKS,
+            orders=orders_of_campaign,
             most=_CAMPAIGNS,
             noun="",
             is_exact=False,
@@ -79,37 +85,50 @@ def overview(view: View) -> Page:
         ),
         all_campaigns=len(campaigns),
         customers=table(
-            view,
+            whole,
             "customers",
             _CUSTOMERS,
             _customers(view),
             marks={"row": "customerType"},
+            orders=lambda row, _: [{"customer": row["customerType"]}],
             is_exact=False,
         ),
-        notes=worth_a_look(view, view.data(ad_spend), forms),
+        notes=worth_a_look(whole, view.data(ad_spend), shop_forms(whole)),
         is_empty=not (
             forms.rows.now
             or campaigns
             or any(row["orders"] for row in revenue.now)
             or view.data(ad_spend)["rows"]
-            or view.data(all_forms_funnel)
+            or whole.data(all_forms_funnel)
         ),
     )
 
 
 def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
+    """That of the whole shop, then those of its forms."""
     total, currency, net = forms.total, view.shop.currency, "netRevenueCents"
     orders = view.changes.cell(revenue.amount("orders"), name="orders")
     bought = total.rate("convertedSubmissions", "submissions")
+    shares = forms.clock == ORDER_CLOCK and not view.selection.filters
     return [
-        card(view, "Net revenue", net, revenue.amount(net), "", currency, [("orders", orders)]),
+        card(
+            view.whole,
+            "Net revenue",
+            net,
+            revenue.amount(net),
+            "",
+            currency,
+            [("orders", orders)],
+            orders=[{}],
+        ),
         card(
             view,
             "Credited to forms",
             net,
             total.amount(net),
-            _share(total, revenue) if forms.clock == ORDER_CLOCK else "",
+            _share(total, revenue) if shares else "",
             currency,
+            orders=forms.all_orders,
         ),
         card(view, "Submissions", "submissions", total.amount("submissions")),
         card(view, "Sign-ups that bought", "conversionRate", bought),

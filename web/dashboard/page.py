@@ -7,7 +7,7 @@ where there is one, one of the read replica.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -18,20 +18,23 @@ from flask import render_template, request, url_for
 from sqlalchemy import Connection
 
 from warehouse import settings
-from warehouse.domain.time import day_date, local_day, local_time
+from warehouse.domain.time import local_day, local_time
 from warehouse.domain.zones import zone
 from warehouse.operations import conditions, shop_state
 from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
 from warehouse.operations.shop_state import ShopState, needs, read_state
 from web.api.endpoint import Endpoint
 from web.api.equal_age import window_days
+from web.api.filters import NAMES, NONE, UTM_FILTERS
 from web.api.forms import get_form
 from web.api.forms_table import form_names
+from web.api.row_limit import OTHER
 from web.api.rows import TO_DATE
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
 from web.dashboard.comparable import EVENTS, Comparable, Pair
 from web.dashboard.compare import ComparedRows, Line, Rows
+from web.dashboard.filters import chips, choices, read_filters
 from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
 from web.dashboard.statistics import Noise
 from web.db.database import query_of
@@ -60,8 +63,6 @@ _ATTENTION: Final = {
 }
 
 
-# Stands for an empty UTM value in the address of a page, whose links drop empty parameters.
-NO_TEXT: Final = "(none)"
 # The pages on which a control acts, by their templates: elsewhere it does not stand. Every page has days.
 _ACTS: Final = {
     "comparison": {
@@ -70,6 +71,7 @@ _ACTS: Final = {
     },
     "clock": {"overview.html", "forms.html", "one_form.html"},
     "within": {"overview.html", "forms.html", "one_form.html", "revenue.html", "shops.html"},
+    "filters": {"overview.html", "forms.html", "one_form.html"},
 }
 
 
@@ -94,6 +96,11 @@ class View:
     comparable: Comparable
     answers: Answers
     changes: PageChanges = field(default_factory=PageChanges)
+
+    @cached_property
+    def whole(self) -> "View":
+        """The same page without filters: for cards that cannot be filtered."""
+        return replace(self, answers=self.answers.whole) if self.answers.filters else self
 
     def data(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
         """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the
@@ -169,18 +176,25 @@ class View:
         }
         if form_id:
             asked["form"] = form_id
+        if report.filters:
+            asked |= self.answers.filters
         return f"{url_for('dashboard.csv')}?{urlencode(asked | dict(parameters))}"
 
-    def orders_address(self, days: Window | None = None, **filters: str) -> str:
-        """The address of the orders behind a figure of the order clock, over the days that are shown or over
-        others; "" for members who may not see orders. The filters are those of `GET /v1/orders`; an empty
-        value stands for itself, and may be none but of a UTM field."""
+    def orders_address(self, **filters: str) -> str:
+        """The address of the orders behind a figure of the order clock; "" for members who may not see
+        them, and where no filter can choose them. The filters are those of `GET /v1/orders`; an empty value
+        stands for itself, and may be none but of a UTM field. `range` is given for other days. They are
+        besides those of the page: there is no address where these name a UTM value, since orders may have one
+        of their own."""
         shows_codes = self.may_see(discount_performance)
         if not self.may_see(receipts.orders) or ("discount_id" in filters and not shows_codes):
             return ""
-        window = days or self.selection.window
-        asked = {"range": f"{day_date(window.first)}..{day_date(window.last)}"}
-        asked |= {name: text or NO_TEXT for name, text in filters.items()}
+        if not {NONE, OTHER}.isdisjoint(filters.values()):
+            return ""
+        if any(name in UTM_FILTERS for name in self.answers.filters):
+            return ""
+        asked = {"range": f"{self.selection.first}..{self.selection.last}"}
+        asked |= {**self.answers.filters, **{name: text or NONE for name, text in filters.items()}}
         return f"{url_for('dashboard.orders')}?{urlencode(asked)}"
 
     @cached_property
@@ -236,6 +250,8 @@ class Page:
     def html(self) -> str:
         view, selection = self.view, self.view.selection
         today, zone, window = view.answers.today, view.shop.timezone, view.comparable.window_days
+        acts = {control for control, pages in _ACTS.items() if self.template in pages}
+        form_id = (request.view_args or {}).get("form_id", "").lower()
         return render_template(
             f"dashboard/{self.template}",
             view=view,
@@ -246,20 +262,29 @@ class Page:
             clocks=CLOCKS,
             links=day_links(selection, today, zone, window, view.comparable.within),
             attention=view.attention,
-            acts={control for control, pages in _ACTS.items() if self.template in pages},
+            acts=acts,
+            chips=chips(selection.filters),
+            filter_choices=choices(view.answers, selection.window, form_id)
+            if "filters" in acts
+            else [],
+            has_unused_filters=not selection.filters and any(map(request.args.get, NAMES)),
             **self.values,
         )
 
 
 def open_view(
-    *, at_primary: bool = False, default_range: Callable[[int], str] | None = None
+    *,
+    at_primary: bool = False,
+    default_range: Callable[[int], str] | None = None,
+    takes_filters: bool = False,
 ) -> View:
     """The page of the request at hand; `at_primary` if it shows what members write. `default_range` makes the
-    days of an address that names none from the shop's day."""
+    days of an address that names none from the shop's day. Raises the 400 for a filter that cannot be."""
     member, shop = read_figures(at_primary=at_primary)
     today, zone, window = local_day(member.now, shop.timezone), shop.timezone, window_days(shop)
     default = {"default_range": default_range(today)} if default_range else {}
-    selection = select(request.args, today, zone, window, **default)
+    filters = read_filters(request.args) if takes_filters else {}
+    selection = replace(select(request.args, today, zone, window, **default), filters=filters)
     return View(
         member=member,
         shop=shop,
@@ -268,6 +293,11 @@ def open_view(
             member.connection, shop.key, shop.edition, selection, today, zone, window
         ),
         answers=Answers(
-            member.connection, shop, frozenset(member.member.permissions), member.now, today
+            member.connection,
+            shop,
+            frozenset(member.member.permissions),
+            member.now,
+            today,
+            filters,
         ),
     )

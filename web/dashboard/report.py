@@ -7,7 +7,6 @@ from flask import request
 
 from warehouse.operations.reconcile import amount_of, reconcile
 from web.dashboard.page import Page, View
-from web.dashboard.selection import window_of
 from web.db.database import query_of
 
 # The parameters of the address, which are the fields of the form: the month and the report's figures.
@@ -33,8 +32,7 @@ def report(view: View) -> Page:
     if found:
         first = date.fromisoformat(f"{found.month}-01")
         last = (first + timedelta(31)).replace(day=1) - timedelta(1)
-        days = window_of(f"{first}..{last}", view.answers.today, view.shop.timezone)
-        orders_of_month = view.orders_address(days)
+        orders_of_month = view.orders_address(range=f"{first}..{last}")
     return view.page(
         "report.html",
         given=given,

@@ -1,17 +1,20 @@
 """`/revenue`: all revenue of the shop, by the way it is credited and by UTM."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
 from warehouse.domain.vocabulary import ATTRIBUTION_TYPES
+from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
 from web.dashboard.comparable import ORDERS
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.day_notes import note_columns
+from web.dashboard.day_notes import note_columns, notes_of_days
+from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import Page, View
 from web.dashboard.table import Column, Sum, Table, card, columns_of, table
 from web.dashboard.utm_tree import utm_tree
@@ -55,8 +58,21 @@ _SUBMISSIONS: Final = _campaign("submissionCount", "Sign-ups", sort="submissions
 _ORDERS: Final = _campaign("attributedOrders", "Orders", sort="orders")
 _NET: Final = _campaign("netRevenueCents", "Revenue credited", main=True, sort="net")
 CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
+
+
+def filters_of_campaign(row: ComparedRow) -> dict[str, str]:
+    """None of the sum of other campaigns."""
+    values = {"utm_source": row["utmSource"], "utm_campaign": row["utmCampaign"]}
+    return {} if OTHER in values.values() else values
+
+
 CAMPAIGNS_AT_A_GLANCE: Final = (
-    replace(_CAMPAIGN, unit="drawn", text=lambda row: row["utmCampaign"] or "no campaign"),
+    replace(
+        _CAMPAIGN,
+        unit="drawn",
+        text=lambda row: row["utmCampaign"] or "no campaign",
+        filters=filters_of_campaign,
+    ),
     replace(_SOURCE, deep=True),
     _SUBMISSIONS,
     replace(_ORDERS, deep=True),
@@ -99,14 +115,15 @@ def revenue(view: View) -> Page:
     campaigns = campaign_rows(view)
     return view.page(
         "revenue.html",
-        cards=[card(view, "Net revenue", net, sums.amount(net), "", currency, more)],
+        cards=[card(view, "Net revenue", net, sums.amount(net), "", currency, more, orders=[{}])],
         parts=table(
             view,
             "parts",
             _PARTS,
             [part.plus(credit=place, netOfAll=sums[net]) for place, part in enumerate(rows.rows())],
             marks={"row": "attributionType"},
-            sums=[Sum("All orders", sums)],
+            sums=[Sum("All orders", sums, orders=[{}])],
+            orders=lambda part, _: [{"type": part["attributionType"]}],
             is_exact=False,
         ),
         credits=[(name, rule.format(days=days)) for name, rule in CREDITS],
@@ -121,6 +138,7 @@ def revenue(view: View) -> Page:
             campaigns,
             "-net",
             marks=CAMPAIGN_MARKS,
+            orders=orders_of_campaign,
             empty="No submission and no credited order in these days.",
             most=_CAMPAIGNS_SHOWN,
             noun="campaigns in this order",
@@ -135,6 +153,13 @@ def campaign_rows(view: View) -> list[ComparedRow]:
     return view.compared(revenue_by_utm, *keys, dimension="campaign").rows()
 
 
+def orders_of_campaign(row: ComparedRow, column: Column) -> list[Filters]:
+    """Those that a campaign is credited with. One figure of a row leads to them: they are three lists."""
+    if not column.main:
+        return []
+    return credited(utm_source=row["utmSource"], utm_campaign=row["utmCampaign"])
+
+
 def days_of(view: View) -> dict[str, Any]:
     """Net revenue by day: `days` as a chart of what is credited and what is not, with the former days behind,
     and `day_table` as a table by attribution type."""
@@ -144,9 +169,10 @@ def days_of(view: View) -> dict[str, Any]:
         before = view.answers.data(attribution_daily, pair.before)
         former = [sum(parts) for parts in _by_day(before).values()]
     parts = [[sum(amounts[:-1]), amounts[-1]] for amounts in by_day.values()]
+    notes = notes_of_days(view)
     return {
-        "days": stacked_days(list(by_day), DAY_NAMES, parts, view.shop.currency, former),
-        "day_table": _day_table(view, by_day),
+        "days": stacked_days(list(by_day), DAY_NAMES, parts, view.shop.currency, former, notes),
+        "day_table": _day_table(view, by_day, notes),
     }
 
 
@@ -157,15 +183,27 @@ def _by_day(rows: Rows) -> dict[date, list[int]]:
     return by_day
 
 
-def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
-    parts = (Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES)
+def _day_table(view: View, by_day: dict[date, list[int]], notes: Mapping[date, str]) -> Table:
+    parts = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
+    types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
     rows = [
         ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
         for day, cents in by_day.items()
     ]
     day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
-    columns = [day, *parts, *note_columns(view, "day")]
-    return table(view, "days", columns, rows, marks={"row": "day"}, most=len(rows), is_numbers=True)
+    columns = [day, *parts, *note_columns(notes, "day")]
+    return table(
+        view,
+        "days",
+        columns,
+        rows,
+        marks={"row": "day"},
+        most=len(rows),
+        is_numbers=True,
+        orders=lambda row, part: [
+            {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
+        ],
+    )
 
 
 def _written(day: str) -> str:

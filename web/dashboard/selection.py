@@ -9,7 +9,7 @@ cannot be read leaves the page on the default and is told beside the control.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final
 from urllib.parse import urlencode
@@ -46,7 +46,7 @@ _OWN_DAYS: Final = ("range", "from", "to", "page")
 class Selection:
     """`window` is shown. `range`, `compare`, `clock` and `within` (None where it is not chosen) are as in the
     address; `is_unfinished` whether the days have today; `problem` says what could not be read,
-    `days_problem` what of the days alone."""
+    `days_problem` what of the days alone. `filters` are those of `filters.py`, by name."""
 
     range: str
     compare: str
@@ -58,6 +58,12 @@ class Selection:
     is_unfinished: bool
     problem: str = ""
     days_problem: str = ""
+    filters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def filtered(self) -> dict[str, str]:
+        """`query`, and the filters: for links to pages that take them."""
+        return {**self.query, **self.filters}
 
     @property
     def query(self) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""`/shops`: all shops of a member, each in its own days and its own currency.
+"""`/shops`: all shops of a member, and for an operator all of the service, each in its own days and its own
+currency. Nobody enters a shop whose member they are not.
 
 The figures are the API's, from the same daily rows: net revenue (14) on the order clock, submissions and
 those that bought (26) on the submission clock. Three statements read them for all shops: answers of the API
@@ -7,6 +8,7 @@ would be hundreds.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
@@ -26,7 +28,7 @@ from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
 from web.dashboard.comparable import EVENTS, ORDERS, Comparable, Pair
-from web.dashboard.compare import ComparedRow, Comparison
+from web.dashboard.compare import ComparedRow
 from web.dashboard.page import Page, View, find_needs
 from web.dashboard.selection import select as select_days
 from web.dashboard.table import Column, columns_of, table
@@ -35,6 +37,8 @@ from web.http.current_request import Shop
 from web.http.date_range import Window
 from web.reports.revenue_by_form import ROW
 
+# The most shops of the service that an operator sees.
+_MOST: Final = 500
 # For members who may not see what it is.
 _MISSING: Final = "Some data may be missing."
 
@@ -93,26 +97,27 @@ class _Figures:
 
 
 def shops(view: View) -> Page:
-    known = find_shops(view.answers.connection, [key for key, _ in view.member.shops])
+    entered, person = {key for key, _ in view.member.shops}, view.member.member
+    known = find_shops(view.answers.connection, _keys(view))
     editions = [shop.edition for shop in known if shop.edition]
     events, orders = (_days_of(view.answers.connection, name, editions) for name in _SUMMARIES)
     views = [_view_of(view, shop, events, orders) for shop in known]
     figures = _read(view.answers.connection, editions, views)
-    permissions = sessions.permissions_by_shop(
-        view.answers.connection, view.member.member.member_key
-    )
+    permissions = sessions.permissions_by_shop(view.answers.connection, person.member_key)
     found = find_needs(view.answers.connection, view.member.now, [one.shop.key for one in views])
     names = _names(view.answers.connection, [shop.key for shop in known])
     rows = []
     for one in views:
         _, last = events.get(one.shop.edition, (None, None))
         needs = [sentence for _, sentence in one.sentences(found[one.shop.key])]
-        if needs and MANAGE_CONNECTIONS not in permissions.get(one.shop.key, ()):
+        manages = person.adds_shops or MANAGE_CONNECTIONS in permissions.get(one.shop.key, ())
+        if needs and not manages:
             needs = [_MISSING]
         row = _row(one, figures)
         rows.append(
             row.plus(
                 name=names[one.shop.key],
+                isEntered=one.shop.key in entered,
                 lastEvent=last and day_date(last),
                 # Rows that wait for a refresh may have the first ones.
                 noEvent="not in the figures yet" if one.state.waiting_since else "never sent",
@@ -122,7 +127,19 @@ def shops(view: View) -> Page:
     return view.page(
         "shops.html",
         shops=table(view, "shops", _COLUMNS, rows, "-revenue", marks={"row": "shopId"}),
+        has_others=any(not row["isEntered"] for row in rows),
+        most=_MOST if len(rows) == _MOST and person.adds_shops else 0,
     )
+
+
+def _keys(view: View) -> list[int]:
+    """Those of a member, and of an operator the others, too, by their ids as far as the page takes them."""
+    keys = [key for key, _ in view.member.shops]
+    if not view.member.member.adds_shops:
+        return keys
+    others = select(shop_table.c.shop_key).where(shop_table.c.shop_key.not_in(keys))
+    rest = others.order_by(shop_table.c.shop_id).limit(max(_MOST - len(keys), 0))
+    return [*keys, *view.answers.connection.scalars(rest)]
 
 
 def _names(connection: Connection, shops: Collection[int]) -> dict[int, str]:
@@ -201,8 +218,8 @@ def _row(view: View, figures: _Figures) -> ComparedRow:
         return figures.line(shop.edition, days, today, within)
 
     now = line(view.selection.window) | {"shopId": shop.shop_id, "currency": shop.currency}
-    comparison = Comparison(
-        lambda *names: _pair_of(view, *names),
+    return ComparedRow(
+        now,
+        partial(_pair_of, view),
         lambda pair: (line(pair.days, pair.within), line(pair.before, pair.within)),
     )
-    return ComparedRow(now, comparison)

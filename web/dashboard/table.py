@@ -18,6 +18,8 @@ from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell, PageChanges
 from web.dashboard.compare import Amount, ComparedRow, Rate
+from web.dashboard.filters import filter_address
+from web.dashboard.order_links import SUMS_OF_ORDERS, Filters, order_links
 from web.dashboard.page import View
 from web.dashboard.selection import address
 
@@ -47,10 +49,19 @@ def card(
     clock: str = "",
     currency: str = "",
     more: Sequence[tuple[str, Cell]] = (),
+    orders: Sequence[Filters] = (),
 ) -> Card:
-    """One figure, by the API's `name`: a rate, money if there is a currency, else a count."""
+    """One figure, by the API's `name`: a rate, money if there is a currency, else a count. `orders` are those
+    that it is made of."""
     unit = "percent" if isinstance(figure, Rate) else "money" if currency else "count"
-    return Card(heading, view.changes.cell(figure, unit, currency, name=name), clock, more)
+    cell = view.changes.cell(figure, unit, currency, name=name)
+    return Card(heading, _with_orders(view, cell, orders), clock, more)
+
+
+def _with_orders(view: View, cell: Cell, parts: Sequence[Filters]) -> Cell:
+    """With links to the orders, where the figure is a sum of them and there are any."""
+    is_sum = cell.data.get("data-figure") in SUMS_OF_ORDERS and cell.data["data-value"]
+    return replace(cell, orders=order_links(view, parts)) if parts and is_sum else cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,8 @@ class Column:
     figure's name in answers, if it is another one; None where they lack it.
 
     `sort` is the name in addresses (None: the table cannot be sorted by it), `key` the value to sort by.
-    `currency` is the name of a row's own currency. `mark`: (class, text, of which rows), `bar` a share of
+    `filters` makes of a row the filters of the page that its text leads to, if any. `currency` is the name of
+    a row's own currency. `mark`: (class, text, of which rows), `bar` a share of
     1. A `deep` column stands among all numbers alone. A telephone shows the `main` one, else the first
     figure, beside the name, and opens the rest.
     """
@@ -88,6 +100,7 @@ class Column:
     api: str | None = ""
     deep: bool = False
     main: bool = False
+    filters: Callable[[ComparedRow], Mapping[str, str]] | None = None
 
     @property
     def is_text(self) -> bool:
@@ -101,6 +114,11 @@ class Column:
     def text_of(self, row: ComparedRow) -> str | None:
         text: str | None = self.text(row) if self.text else row[self.name]
         return text
+
+    def link_of(self, row: ComparedRow) -> str:
+        """The address of the page filtered by a row; "" where it does not filter."""
+        filters = self.filters(row) if self.filters else {}
+        return filter_address(**filters) if filters else ""
 
     def of_row(self, row: ComparedRow) -> Amount | Rate:
         if self.figure:
@@ -183,12 +201,14 @@ def columns_of(row: Row) -> Callable[..., Column]:
 @dataclass(frozen=True, slots=True)
 class Sum:
     """A line below a table: the figures that `row` has, under a label; `key` is its name for programs.
-    `without` says by the name of a column why there is no figure, if not for the column's reason."""
+    `without` says by the name of a column why there is no figure, if not for the column's reason. `orders`
+    are those that it is made of."""
 
     label: str
     row: ComparedRow
     without: Mapping[str, str] = field(default_factory=dict)
     key: str = "total"
+    orders: Sequence[Filters] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +235,7 @@ class Table:
     column: str | None = None
     is_descending: bool = False
     problem: str = ""
+    is_filtered: bool = False
 
     @property
     def heading(self) -> Column | None:
@@ -277,13 +298,15 @@ def table(
     ends: int = 0,
     is_exact: bool = True,
     is_numbers: bool = False,
+    orders: Callable[[ComparedRow, Column], Sequence[Filters]] = lambda *_: (),
     **more: Any,
 ) -> Table:
     """A table that can be sorted has an `order`, as addresses write it: `-orders`. Rows without a value
     come last either way, and rows with the same value keep the order in which they were given. The page
     shows `most` of them from `first` on; with `ends`, so many from each end, until the address opens all.
     `marks` are the attributes of a row's element, each with the name of its value. `is_numbers`: it has the
-    numbers of a chart, and stands on the page only if the address opens it."""
+    numbers of a chart, and stands on the page only if the address opens it. `orders` are those that the sums
+    of a row are made of."""
     is_open = name in request.args.get("numbers", "").split(",")
     if order:
         rows, in_order = _sorted(name, columns, rows, order)
@@ -294,13 +317,17 @@ def table(
     if not any(column.main for column in shown):
         first_figure = next((column for column in shown if not column.is_text), None)
         shown = [replace(each, main=True) if each is first_figure else each for each in shown]
-    currency, changes = view.shop.currency, view.changes
+    currency, exact = view.shop.currency, is_exact or is_open
 
     def cells(row: ComparedRow) -> list[Cell | None]:
         return [
             None
             if column.is_text
-            else column.cell(changes, row, currency, is_exact=is_exact or is_open)
+            else _with_orders(
+                view,
+                column.cell(view.changes, row, currency, is_exact=exact),
+                orders(row, column),
+            )
             for column in shown
         ]
 
@@ -310,18 +337,15 @@ def table(
 
     def foot(line: Sum) -> tuple[Sum, int, list[Cell | None]]:
         known = line.row.now.keys()
-        figures = [
-            None
-            if column.is_text or not (column.name in known or known >= {*(column.over or " ")})
-            else column.cell(
-                changes,
-                line.row,
-                currency,
-                is_exact=is_exact or is_open,
-                without=line.without.get(column.name, ""),
-            )
-            for column in shown
-        ]
+
+        def cell(column: Column) -> Cell | None:
+            if column.is_text or not (column.name in known or known >= {*(column.over or " ")}):
+                return None
+            without = line.without.get(column.name, "")
+            made = column.cell(view.changes, line.row, currency, is_exact=exact, without=without)
+            return _with_orders(view, made, line.orders)
+
+        figures = [cell(column) for column in shown]
         leading = next((place for place, cell in enumerate(figures) if cell), len(figures))
         return line, leading, figures[leading:]
 
@@ -337,6 +361,7 @@ def table(
         [(row, cells(row), attributes(row)) for row in drawn] if shown else [],
         [foot(line) for line in sums] if rows and shown else [],
         is_open,
+        is_filtered=bool(view.answers.filters),
         most=most,
         gap=gap,
         **more,

@@ -26,7 +26,8 @@ def csv_of(page: Page, name: str) -> Response:
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
     writer.writerows(tables[name].plain)
     selection = page.view.selection
-    file = f"{name}_{selection.first}_{selection.last}.csv"
+    filtered = "_filtered" if tables[name].is_filtered else ""
+    file = f"{name}_{selection.first}_{selection.last}{filtered}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{file}"'}
     return Response(
         text.getvalue(), 200, headers, content_type="text/csv; charset=utf-8; header=present"

@@ -3,7 +3,7 @@ the sign-ups, too."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from warehouse.domain.hash_ids import SEPARATOR, text_id
@@ -13,6 +13,7 @@ from web.api.row_limit import OTHER
 from web.dashboard.changes import Cell
 from web.dashboard.compare import Amount, ComparedRow, Line, Rate, Rows
 from web.dashboard.daily_noise import daily_noise, orders_by_utm
+from web.dashboard.order_links import order_links
 from web.dashboard.page import View
 from web.dashboard.statistics import Noise
 from web.db.dimensions import Utm
@@ -75,7 +76,9 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
             now, former = (None if side is None else _net(side, path) for side in (fair, before))
             noise = noises[len(path)](path) if len(path) in noises else None
             amount = Amount(branch.net, now, former, pair, noise) if path else Amount(branch.net)
-            branch.cell = view.changes.cell(amount, "money", view.shop.currency, name=_NET)
+            cell = view.changes.cell(amount, "money", view.shop.currency, name=_NET)
+            asked = {f"utm_{level}": value for level, value in zip(_LEVELS, path, strict=False)}
+            branch.cell = replace(cell, orders=order_links(view, [asked] if branch.net else []))
     return root
 
 

@@ -25,6 +25,7 @@ from web.dashboard.revenue import revenue
 from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.shops import shops
 from web.dashboard.table_csv import csv_of
+from web.dashboard.undo import undo
 from web.http.errors import STATIC, asks_for_page, malformed, not_found
 from web.pages import page_request
 from web.reports import receipts
@@ -52,6 +53,8 @@ PAGES: Final = (
     ("dashboard.customers", "Customers"),
 )
 
+# The pages that take filters, by the names of their addresses.
+_FILTERED: Final = ("overview", "forms", "one_form", "orders", "csv")
 
 _DATA: Final = MANAGE_CONNECTIONS, "see the Data page"
 
@@ -67,9 +70,12 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
     )
 
 
-def _to_other_pages(selection: Selection | None) -> dict[str, str]:
-    """What the navigation carries along: all that the page shows, but no days that nobody chose."""
+def _to_other_pages(selection: Selection | None, place: str = "") -> dict[str, str]:
+    """What the navigation carries along to a page: all that the page at hand shows, but no days that nobody
+    chose, and filters only to where they are taken."""
     query = selection.query if selection else {}
+    if selection and place.removeprefix("dashboard.") in _FILTERED:
+        query = selection.filtered
     return {name: text for name, text in query.items() if name != "range" or has_chosen_days()}
 
 
@@ -85,14 +91,17 @@ def _add(
     def view(**values: str) -> Any:
         if not asks_for_page():
             raise not_found()
-        answer = show(open_view(at_primary=at_primary, default_range=default_range), **values)
+        page = open_view(
+            at_primary=at_primary, default_range=default_range, takes_filters=name in _FILTERED
+        )
+        answer = show(page, **values)
         if not isinstance(answer, Page):
             return answer
-        name = request.args.get("csv")
-        if not name:
+        wanted = request.args.get("csv")
+        if not wanted:
             return answer.html()
         _require_days(answer.view)
-        return csv_of(answer, name)
+        return csv_of(answer, wanted)
 
     if needs:
         page_request.needs(*needs)(view)
@@ -135,7 +144,7 @@ for path, form in (
     ("take", drop.take),
     ("answer", drop.answer),
     ("discard", drop.discard),
-    ("undo", drop.undo),
+    ("undo", undo),
 ):
     page_request.needs(*_DATA)(form)
     blueprint.add_url_rule(f"/data/{path}", path, form, methods=["POST"])

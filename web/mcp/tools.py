@@ -16,6 +16,7 @@ from warehouse.domain.figures import Figure
 from warehouse.domain.time import day_date
 from warehouse.settings import PUBLIC_URL
 from web.api.endpoint import Endpoint
+from web.api.filters import NONE
 from web.api.forms import list_forms
 from web.api.query import Query
 from web.api.rows import PlainColumn, Row, Schema
@@ -49,6 +50,7 @@ _PAGES: Final = {
     "/forms/{id}": "/forms/{id}",
     "/forms": "/forms",
     "/attribution": "/revenue",
+    "/revenue/by-form": "/forms",
     "/revenue": "/revenue",
     "/orders": "/orders",
     "/notes": "/notes",
@@ -158,6 +160,7 @@ def _page(endpoint: Endpoint, query: Query) -> str:
         shown["range"] = f"{day_date(query.window.first)}..{day_date(query.window.last)}"
     if "clock" in query.values:
         shown["clock"] = query.values["clock"]
+    shown |= {name: value or NONE for name, value in query.filter.items()}
     address = path.replace("{id}", query.form_id)
     return f"{base}{address}?{urlencode(shown)}" if shown else f"{base}{address}"
 

@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Any, Final
 
-from flask import Flask, Response, make_response, render_template, request, session
+from flask import Flask, Response, make_response, render_template, request, session, url_for
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 
@@ -119,8 +119,11 @@ def moment_element(moment: date) -> Markup:
 
 
 def mark_current(section: str) -> Markup:
-    """The attribute that marks the navigation link of the section that is shown."""
-    return Markup('aria-current="page"' if section in (request.blueprint, request.endpoint) else "")
+    """The attribute that marks the navigation link of the section that is shown, or that has the page."""
+    is_shown = section in (request.blueprint, request.endpoint)
+    if not is_shown and "." in section:
+        is_shown = request.path.startswith(f"{url_for(section)}/")
+    return Markup('aria-current="page"' if is_shown else "")
 
 
 def _element(instant: int, text: str) -> Markup:

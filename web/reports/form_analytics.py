@@ -245,7 +245,7 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     return sorted(filled, key=lambda row: (row["stepIndex"], row["stepId"]))
 
 
-@for_pages("all steps", FORM_STEP)
+@for_pages("all steps", FORM_STEP, parameters=FILTERS, filters=FILTERS)
 def all_steps(query: Query) -> list[dict[str, Any]]:
     """The drop-off of every step that was viewed in the window, of all forms.
 

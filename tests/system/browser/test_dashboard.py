@@ -205,6 +205,7 @@ def test_on_paper(page: Page, service: Service) -> None:
         expect(page.get_by_role("main")).to_be_visible()
         pdf = page.pdf(format="A4")
         assert pdf.startswith(b"%PDF")
+        assert len(pdf) <= 1_000_000, path
         sheets[path] = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
         page.emulate_media(media="print")
         page.set_viewport_size(A4)
@@ -249,3 +250,34 @@ def test_pages_are_light(new_context: NewContext, service: Service) -> None:
         expect(page.get_by_role("heading", level=1)).to_have_text(heading)
         assert len(sizes) >= 3, sizes
         assert sum(sizes) <= 150_000, (path, sizes)
+
+
+def test_filters(new_context: NewContext, service: Service) -> None:
+    """Chosen in the menu without scripts, kept by a link to another page, taken away by its chip; and looked
+    at on all screens, with what cannot be filtered."""
+    made(service, many_forms_and_campaigns, MANY_SHOP)
+    page = new_context(java_script_enabled=False).new_page()
+    sign_in(page, service, ADA)
+    menu = page.locator("summary", has_text="+ Filter")
+    menu.click()
+    page.get_by_label("Device").select_option("other")
+    page.get_by_label("Visitors").select_option("new")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    chips = page.get_by_role("list", name="Filters").get_by_role("link")
+    expect(chips).to_have_count(2)
+    expect(page.get_by_role("heading", name="Not filtered: the whole shop")).to_be_visible()
+    page.get_by_role("link", name="Form 000", exact=True).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Form 000")
+    expect(chips).to_have_count(2)
+    chips.first.click()
+    expect(chips).to_have_text(re.compile("^Visitors: new"))
+    page.get_by_role("table").get_by_role("link", name="Returning").click()
+    expect(chips).to_have_text(re.compile("^Visitors: returning"))
+    chips.click()
+    expect(chips).to_have_count(0)
+
+    seen = new_context(storage_state=page.context.storage_state()).new_page()
+    with watched(seen, service.base):
+        for path, heading in MANY_PAGES.items():
+            seen.goto(f"{service.base}{path}?device=other&utm_source=s")
+            look_at(seen, heading)

@@ -71,7 +71,9 @@ def test_from_the_drop_to_the_undoing(
         after("landing")
         expect(page.locator("[data-file-imported=done]")).to_contain_text("Imported: 2 new")
         section.get_by_role("button", name="Undo this import").click()
-        after("dropped")
+        expect(page.locator("[data-reach]")).to_contain_text("Jan 2, 2026 to Jan 3, 2026")
+        page.get_by_role("button", name="Undo the import").click()
+        after("rollup", "--refresh")
         expect(page.locator("[data-file-imported=undone]")).to_contain_text("nothing of the file")
 
 

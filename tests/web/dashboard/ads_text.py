@@ -198,7 +198,7 @@ def sum_rows(now: Data, home: str) -> list[Row]:
     ]
     lines += [
         [
-            "Orders from no known campaign",
+            "Orders from no ad campaign",
             formatting.count(row["attributedOrders"]),
             "",
             exact(row["attributedNetRevenueCents"]),

@@ -93,7 +93,8 @@ class _Parser(HTMLParser):
             return
         classes = set((dict(attributes).get("class") or "").split())
         hidden = tag in _LEFT_OUT or bool(_LEFT_OUT_CLASSES & classes)
-        self._open.append((tag, hidden or self._is_hidden()))
+        # A figure that opens by itself is read.
+        self._open.append((tag, "behind" not in classes and (hidden or self._is_hidden())))
         if tag == "main":
             self._in_main = True
         if tag in ("h1", "h2"):

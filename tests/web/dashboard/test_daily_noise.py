@@ -21,6 +21,7 @@ DAYS, DAYS_BEFORE = "2026-03-24..2026-03-30", "2026-03-17..2026-03-23"
 # Those that say how much a value moves.
 NOISE_DAYS = 56
 COUNTS = ("orders", "submissions", "issued")
+PHONES = {"device": "mobile"}
 # By page: the tables, and what names a row of each.
 TABLES = {
     "/forms": {"forms": "form"},
@@ -31,10 +32,17 @@ TABLES = {
 Daily = dict[tuple[str, str], dict[date, int]]
 
 
+@pytest.fixture(params=[{}, PHONES], ids=["all", "phones"])
+def filters(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Those of the pages."""
+    found: dict[str, str] = request.param
+    return found
+
+
 @pytest.fixture
-def daily(shop: ShopBuilder) -> Daily:
+def daily(shop: ShopBuilder, filters: dict[str, str]) -> Daily:
     """The values of a shop of 60 days, in whose last week the first form, campaign and code earned thrice as
-    much."""
+    much: of all form sessions, or of those on phones alone, while all of them together are far more."""
     chance, known = random.Random(7), defaultdict[tuple[str, str], dict[date, int]](dict)
     for form_id in FORMS:
         shop.form(form_id, name="A form")
@@ -46,10 +54,16 @@ def daily(shop: ShopBuilder) -> Daily:
             orders = many * chance.randrange(8, 13)
             gross = orders * chance.randrange(900, 1_100)
             submissions, issued = orders + chance.randrange(20, 40), orders + chance.randrange(5)
-            shop.daily("funnel", text, form=form, views=200, submissions=submissions)
+            others = 50 * chance.randrange(1, 20) if filters else 0
+            visits = {"form": form, "views": 200, "submissions": submissions}
+            shop.daily("funnel", text, **{**visits, "submissions": submissions + others})
             shop.daily("all_forms", text, cells=[(form, submissions)])
             bought = {"orders": orders, "gross": gross}
-            shop.daily("form_orders", text, form=form, **bought)
+            all_of_form = {"orders": orders + others, "gross": gross + 1_000 * others}
+            shop.daily("form_orders", text, form=form, **all_of_form)
+            attributes = {"device": "mobile", "is_first_session": 1, "utm": {}, "variant": 0}
+            shop.daily("crossed_session", text, **visits, visitor=1, events=1, **attributes)
+            shop.daily("crossed_orders", text, form=form, **bought, **attributes)
             utm = {"source": SOURCE, "campaign": campaign}
             shop.daily("utm_submission", text, cells=[(utm, submissions)])
             shop.daily("utm_order", text, cells=[("discount_code", utm, orders, gross)])
@@ -78,10 +92,14 @@ def p_of(daily: Daily, figure: Figure, mark: str) -> float | None:
     return p_changed(noise, now, before, day(f"{first}"), day(f"{former}"), 7, is_count=is_count)
 
 
-def test_each_row_has_the_noise_of_its_days(browser: Browser, daily: Daily) -> None:
+def test_each_row_has_the_noise_of_its_days(
+    browser: Browser, daily: Daily, filters: dict[str, str]
+) -> None:
     browser.signed_in()
     for path, marks in TABLES.items():
-        asked = {"range": DAYS, "numbers": ",".join(marks)}
+        if filters and path != "/forms":
+            continue
+        asked = {"range": DAYS, "numbers": ",".join(marks), **filters}
         answer = browser.get(path, query_string=asked, headers=HTML)
         compared = [each for each in figures(answer.get_data(as_text=True)) if each.change]
         judged = set()
@@ -103,14 +121,16 @@ def test_each_row_has_the_noise_of_its_days(browser: Browser, daily: Daily) -> N
         assert {(FORMS[0], "up"), (CODES[0], "up")} & judged, path
 
 
-def test_money_has_verdicts(browser: Browser, shop: ShopBuilder, daily: Daily) -> None:
+def test_money_has_verdicts(
+    browser: Browser, shop: ShopBuilder, daily: Daily, filters: dict[str, str]
+) -> None:
     assert daily
     for ago in range(60):
         shop.spend(f"{LAST - timedelta(ago)}", SOURCE, CAMPAIGNS[0], "100")
     browser.signed_in()
     names = ("netRevenueCents", "attributedNetRevenueCents")
     for path in ("/", "/revenue", "/ads", f"/forms/{FORMS[0]}"):
-        asked = {"range": DAYS, "numbers": "campaigns,days"}
+        asked = {"range": DAYS, "numbers": "campaigns,days", **filters}
         page = browser.get(path, query_string=asked, headers=HTML).get_data(as_text=True)
         changes = {each.change for each in figures(page) if each.name in names and each.change}
         assert "up" in changes, path

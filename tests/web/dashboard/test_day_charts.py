@@ -119,6 +119,7 @@ def test_the_script_gets_the_same_values() -> None:
         "low": -50_000,
         "high": 150_000,
         "lines": [{"name": "Net revenue", "values": [123_456, -5]}],
+        "notes": {},
     }
     assert chart.axes.heights == [
         "-500\N{NO-BREAK SPACE}€",
@@ -127,6 +128,16 @@ def test_the_script_gets_the_same_values() -> None:
         "1.000\N{NO-BREAK SPACE}€",
         "1.500\N{NO-BREAK SPACE}€",
     ]
+
+
+def test_a_day_with_a_note_has_a_mark() -> None:
+    noted = {date(2026, 3, 3): "<Autumn> letter", date(2026, 4, 1): "not of these days"}
+    with APP.test_request_context(headers={"Accept-Language": "en"}):
+        line = series(days(4), {"a": [1, 2, 3, 4]}, notes=noted)
+        stack = stacked_days(days(4), ("a", "b"), [[1, 1]] * 4, "EUR", notes=noted)
+    assert line.axes.notes == stack.axes.notes == [(62.5, "Mar 3", "<Autumn> letter")]
+    assert line.data["notes"] == {2: "<Autumn> letter"}
+    assert [day.title.endswith(". <Autumn> letter") for day in stack.days] == [0, 0, 1, 0]
 
 
 @pytest.mark.parametrize(("currency", "decimals"), [("JPY", 0), ("KWD", 3), ("XYZ", 2), ("", 0)])

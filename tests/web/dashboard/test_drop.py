@@ -107,6 +107,15 @@ def press(two: TwoShops, path: str, shop: str = A, **fields: str) -> TestRespons
     return two.browsers[shop].client.post(f"/data/{path}", data=form, headers=HTML)
 
 
+def undo(two: TwoShops) -> str:
+    """Send both forms; the page between them."""
+    number = re.search(r'name="import" value="(\d+)"', section(two))
+    assert number
+    asked = press(two, "undo", **{"import": number[1]})
+    press(two, "undo", **{"import": number[1], "confirmed": "1"})
+    return asked.text
+
+
 def imported(two: TwoShops) -> list[Any]:
     return two.rows("SELECT * FROM import_file WHERE kind <> 'shops' ORDER BY import_id")
 
@@ -163,8 +172,8 @@ def test_each_kind_is_recognised_imported_and_undone(two: TwoShops, name: str) -
     assert told
     assert one.rows_read == int(told[1])
     assert 'data-file-imported="done"' in section(two)
-    press(two, "undo")
-    two.jobs("dropped")
+    undo(two)
+    two.jobs("rollup")
     assert 'data-file-imported="undone"' in section(two)
     assert [row.state for row in imported(two)] == ["undone"]
     for table in ("raw_event", "raw_order", "ad_spend"):
@@ -284,8 +293,8 @@ def test_a_shop_has_so_many_rows_a_day(
     dropped(two, "o.ndjson", b"".join(rows[:2]))
     press(two, "take")
     two.jobs("landing")
-    press(two, "undo")
-    two.jobs("dropped")
+    undo(two)
+    two.jobs("rollup")
     dropped(two, "o.ndjson", b"".join(rows[2:4]))
     press(two, "take")
     assert "The file waits for tomorrow" in section(two)
@@ -478,8 +487,8 @@ def test_what_was_imported_can_be_undone_later(two: TwoShops, landing: Path) -> 
     two.jobs("landing")
     two.change(f"UPDATE dropped_file SET dropped_at = dropped_at - {2 * dropped_files.KEPT_MICROS}")
     two.jobs("purge")
-    press(two, "undo")
-    two.jobs("dropped")
+    undo(two)
+    two.jobs("rollup")
     assert [row.state for row in imported(two)] == ["undone"]
     two.change("UPDATE dropped_file SET dropped_at = 0, state = 'imported'")
     two.jobs("purge")
@@ -494,8 +503,8 @@ def test_all_imports_of_a_file_are_undone(two: TwoShops, landing: Path) -> None:
     two.jobs("import", "orders", "--format", "shopify-csv", "--shop", A, str(path))
     two.jobs("landing")
     assert len(imported(two)) == 2
-    press(two, "undo")
-    two.jobs("dropped")
+    undo(two)
+    two.jobs("rollup")
     assert {row.state for row in imported(two)} == {"undone"}
     assert two.rows("SELECT * FROM raw_order") == []
 

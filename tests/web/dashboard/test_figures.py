@@ -11,6 +11,7 @@ from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.page_figures import Figure, figures
 from tests.web.dashboard.written import english
 from warehouse.domain.rounding import cents, percent
+from web.api.filters import NAMES
 from web.dashboard import formatting
 
 Ask = Callable[..., Any]
@@ -23,6 +24,15 @@ QUERIES = (
     {"range": "7d", "within": "1", "clock": "submission"},
     {"range": "last-month", "compare": "year"},
     {"range": "today"},
+)
+# The queries and the filters of filtered pages.
+FILTERED = ({"range": "30-days"}, {"range": "90d", "within": "3", "clock": "submission"})
+FILTERS: tuple[dict[str, str], ...] = (
+    {"device": "mobile"},
+    {"visitor": "returning", "utm_source": "(none)"},
+    {"utm_source": "google"},
+    {"variant": "a"},
+    {"utm_campaign": "nobody"},
 )
 PAGES = ("/", "/forms", "/revenue", "/discounts", "/ads", "/customers")
 # Figures that follow from submissions, on every clock.
@@ -43,15 +53,24 @@ def test_every_figure_of_one_form(seen: Seen, query: dict[str, str]) -> None:
         check(seen, f"/forms/{form}", query)
 
 
+@pytest.mark.parametrize("filters", FILTERS, ids=lambda filters: "-".join(filters.values()))
+@pytest.mark.parametrize("query", FILTERED, ids=lambda query: query["range"])
+def test_every_figure_of_some_form_sessions(
+    seen: Seen, query: dict[str, str], filters: dict[str, str]
+) -> None:
+    forms = [row["formId"] for row in seen.api("/forms/funnel", range="90d") if row["formName"]]
+    for path in ("/", "/forms", f"/forms/{forms[0]}"):
+        check(seen, path, {**query, **filters})
+
+
 def check(seen: Seen, path: str, query: dict[str, str]) -> None:
     shown = shown_days(seen, query)
     page = figures(seen.page(path, **query))
     assert page or path != "/"
-    clock = query.get("clock", "order")
     currency = currency_of(seen)
     compared = checked = 0
     for figure in page:
-        source = Source(seen, path, figure, clock)
+        source = Source(seen, path, figure, query)
         days, within = (figure.days, figure.within) if figure.days else (shown, None)
         known = source.value(days, within)
         assert known is None or is_equal(figure.name, figure.now, known), (figure, known)
@@ -189,6 +208,7 @@ ADS = {
 }
 CARDS = {
     ("Overview", "Net revenue"): "parts",
+    ("Not filtered: the whole shop", "Net revenue"): "parts",
     ("Overview", "Credited to forms"): "forms",
     ("Overview", "Submissions"): "forms",
     ("Overview", "Sign-ups that bought"): "forms",
@@ -216,12 +236,16 @@ class Source:
     """The number that the API has for a figure of a page, over any days; None where it has none: at equal
     age it answers for one form of the list alone."""
 
-    def __init__(self, seen: Seen, path: str, figure: Figure, clock: str) -> None:
-        self.seen, self.path, self.figure, self.clock = seen, path, figure, clock
+    def __init__(self, seen: Seen, path: str, figure: Figure, query: dict[str, str]) -> None:
+        self.seen, self.path, self.figure = seen, path, figure
+        self.clock = query.get("clock", "order")
+        self.filters = {name: text for name, text in query.items() if name in NAMES}
         self.form = path.partition("/forms/")[2]
         self.table = figure.table or CARDS.get((figure.section, figure.card), "")
 
     def _api(self, path: str, **query: str) -> Any:
+        if path.startswith("/forms/") or path == "/revenue/by-form":
+            query |= self.filters
         key = self.seen.shop_id, path, tuple(query.items())
         if key not in _ANSWERS:
             _ANSWERS[key] = self.seen.api(path, **query)

@@ -76,7 +76,6 @@ def test_an_exact_amount_has_its_minor_units() -> None:
 @pytest.mark.parametrize("value", [0, 0.04, -0.04])
 def test_a_change_that_is_not_shown_has_no_sign(value: float) -> None:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
-        assert formatting.signed_percent(value) == "0%"
         assert formatting.signed_points(value) == "0 points"
 
 

@@ -130,12 +130,12 @@ def test_a_form_that_ends_with_the_subscription(by_hand: tuple[Seen, ShopBuilder
 
 @pytest.mark.parametrize("device", ["all", "desktop", "mobile"])
 def test_times_of_a_device(shop: Seen, device: str) -> None:
-    page = shop.page(f"/forms/{QUIZ}", range="7d", **ALONE, device=device)
+    page = shop.page(f"/forms/{QUIZ}", range="7d", **ALONE, times=device)
     with english(shop.browser.client):
         check_times(page, Expected(shop, QUIZ, 7), device)
     name = "All devices" if device == "all" else device.capitalize()
     switch = page.partition('aria-label="Device"')[2].partition("</nav>")[0]
-    assert f'device={device}#times" aria-current="true">{name}</a>' in switch
+    assert f'times={device}#times" aria-current="true">{name}</a>' in switch
     assert switch.count("aria-current") == 1
 
 
@@ -220,7 +220,7 @@ def test_strong_pairs_are_told_and_those_of_chance_are_not(shop: Seen) -> None:
             "Both questions are 'skin'. Choose two different ones.",
         ),
         (
-            {"device": "toaster"},
+            {"times": "toaster"},
             "Time to complete",
             "Nobody completed the form on a device 'toaster'. Choose one of the list.",
         ),

@@ -33,6 +33,16 @@ def test_a_table_of_the_overview_for_programs(seen: Seen) -> None:
     assert seen.browser.get("/", headers={"Accept": "*/*"}).status_code == 404
 
 
+def test_the_navigation_marks_where_a_page_is(seen: Seen) -> None:
+    for path, name in (
+        ("/", "Overview"),
+        (f"/forms/{form_ids(seen)[0]}", "Forms"),
+        ("/data/report", "Data"),
+    ):
+        marked = re.findall(r'aria-current="page">(\w+)</a>', seen.page(path))
+        assert marked == [name], path
+
+
 def test_every_csv_of_a_page_is_the_api_s(seen: Seen) -> None:
     """The answer behind each figure, as a spreadsheet reads it: a text that looks like a number has an
     apostrophe in front."""

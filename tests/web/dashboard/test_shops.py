@@ -1,5 +1,6 @@
 """`/shops`: each figure is the API's, of the same days of each shop, and no shop of others is there."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.web.dashboard.page_figures import Figure, figures
 from tests.web.dashboard.page_text import sections
+from web.dashboard import shops as shops_page
 
 HTML = {"Accept": "text/html"}
 FORMS = [f"{digit * 8}-1111-4111-8111-111111111111" for digit in "123"]
@@ -153,6 +155,32 @@ def test_members_of_one_shop_have_no_link_to_it(client: FlaskClient, ada: Browse
     bea = Browser(client).signed_in("bea@example.com")
     assert 'href="/shops' not in bea.get("/", headers=HTML).get_data(as_text=True)
     assert set(by_shop(page_of(bea))) == {OTHER}
+
+
+def test_an_operator_sees_all_shops_and_enters_their_own(
+    client: FlaskClient, engine: Engine, ada: Browser, shops: list[ShopBuilder], monkeypatch: Any
+) -> None:
+    """The figures of others are those of the API, too; no form leads into their shops."""
+    with writing(engine) as connection:
+        connection.exec_driver_sql("UPDATE member SET adds_shops = 1 WHERE email LIKE 'bea%'")
+        connection.exec_driver_sql("UPDATE edition SET verified_at = 1, differing_rows = 3")
+    bea = Browser(client).signed_in("bea@example.com")
+    assert 'href="/shops' in bea.get("/", headers=HTML).get_data(as_text=True)
+    page = page_of(bea, sort="shops.shop")
+    rows = by_shop(page)
+    assert set(rows) == {OTHER, *(shop.shop_id for shop in shops)}
+    net = next(each for each in rows["far.example"] if each.name == "netRevenueCents")
+    days = net.days or "2026-03-02..2026-03-31"
+    assert net.now == value(client, shops[1], "netRevenueCents", days, None)
+    assert re.findall(r'name="shop" value="([^"]+)"', page) == [OTHER]
+    assert "Some data may be missing." not in page
+    assert "Some figures differ from the imported rows." in page
+    entered = bea.post("/settings/shop", "/shops", shop="far.example", next="/")
+    assert entered.status_code == 404
+    assert "As an operator" not in page_of(ada)
+    monkeypatch.setattr(shops_page, "_MOST", 2)
+    assert set(by_shop(page_of(bea))) == {OTHER, "example.myshopify.com"}
+    assert "These are 2 shops" in page_of(bea)
 
 
 def test_daily_rows_are_read_once_for_all_shops(ada: Browser) -> None:

@@ -129,7 +129,9 @@ def test_about_says_how_it_is_counted_and_where_a_person_sees_it(loaded: Loaded)
         "ask_report", report="revenueByForm", range="2026-01-01..2026-01-02", clock="order"
     )
     assert past["daysAreOver"] is True
-    assert past["page"] == "http://localhost/revenue?range=2026-01-01..2026-01-02&clock=order"
+    assert past["page"] == "http://localhost/forms?range=2026-01-01..2026-01-02&clock=order"
+    filtered = about("ask_report", report="formDevices", form_id=form, utm_source="(none)")
+    assert filtered["page"].endswith("&utm_source=%28none%29")
     answers = about("ask_report", report="responseRevenue", form_id=form)
     assert answers["untrusted"] == ["fieldId", "value"]
     by_utm = about("ask_report", report="revenueByUtm", dimension="campaign")

@@ -103,3 +103,19 @@ def test_the_days_of_a_page_have_their_notes_in_csv(browser: Browser) -> None:
         {"'=Sale", "New form"},
         {"=Sale", "New form"},
     )
+
+
+def test_it_stands_on_every_curve_of_days(browser: Browser, shop: ShopBuilder) -> None:
+    form_id = shop.form("01900000-0000-7000-8000-000000000001")
+    # Where there are no figures there is no chart.
+    shop.daily("attribution", "2026-03-10", type="unattributed", orders=1, gross=100)
+    browser.post(NOTES, day="2026-03-10", text="</script><b>Autumn</b>")
+    days = "range=2026-03-09..2026-03-11"
+    for path, charts in (("/", 1), ("/revenue", 1), (f"/forms/{form_id}", 2)):
+        page = text_of(browser, f"{path}?{days}")
+        titles = re.findall(r'<svg class="day-notes"><g><title>(.*?)</title>', page)
+        assert titles == ["Mar 10: &lt;/script&gt;&lt;b&gt;Autumn&lt;/b&gt;"] * charts, path
+        assert "<b>Autumn" not in page
+        assert "</script><b>" not in page
+        before = text_of(browser, f"{path}?range=2026-03-01..2026-03-05")
+        assert "day-notes" not in before

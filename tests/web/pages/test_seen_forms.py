@@ -55,7 +55,7 @@ def test_a_form_is_listed_before_its_first_import(
     see(engine, shop, form_id, Sighting("News", "/pages/about", clock.now - 3 * MICROS_PER_SECOND))
     assert state_of(browser, form_id) == (
         "News Page /pages/about Last seen seen 3 s ago , Mar 31, 2026, 11:59 AM UTC "
-        "Events a day none in the figures yet Split News Leave out News"
+        "Events none in the figures yet Split News Leave out News"
     )
     # An older sighting, of another process, tells nothing new.
     see(engine, shop, form_id, Sighting("", "", clock.now - 9 * MICROS_PER_SECOND))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import ceil, floor
+from types import MappingProxyType
 from typing import Any, Final
 
 from warehouse.domain.currencies import DECIMALS
@@ -27,6 +28,7 @@ _EDGE: Final = 5
 _NAME_HEIGHT: Final = 10
 # The bar of a day, as a share of the day's width.
 _BAR: Final = 0.8
+_NO_NOTES: Final[Mapping[date, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,13 @@ class Scale:
 @dataclass(frozen=True, slots=True)
 class Axes:
     """`heights` are the labels of the gridlines `lines`, from the lowest; `zero` is the line of 0. `days` are
-    the names of some days: (text, x, the `anchor` of SVG)."""
+    the names of some days: (text, x, the `anchor` of SVG). `notes` are marks: (x, day, text)."""
 
     heights: list[str]
     lines: list[float]
     zero: float
     days: list[tuple[str, float, str]]
+    notes: Sequence[tuple[float, str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +110,19 @@ def named_days(count: int) -> range:
     return range(0, count, next((stride for stride in _STRIDES if stride >= fewest), fewest))
 
 
-def series(days: Sequence[date], values: Mapping[str, Sequence[int]], currency: str = "") -> Series:
+def series(
+    days: Sequence[date],
+    values: Mapping[str, Sequence[int]],
+    currency: str = "",
+    notes: Mapping[date, str] = _NO_NOTES,
+) -> Series:
     """The values of each line by its name, one a day."""
     span = scale(value for line in values.values() for value in line)
     heights = _apart({name: span.y(line[-1]) for name, line in values.items()})
     return Series(
         width=len(days),
         lines=[(name, _points(line, span), heights[name]) for name, line in values.items()],
-        axes=_axes(days, span, currency),
+        axes=_axes(days, span, currency, notes),
         data={
             "locale": formatting.language_tag(),
             "currency": currency,
@@ -123,6 +131,7 @@ def series(days: Sequence[date], values: Mapping[str, Sequence[int]], currency: 
             "low": span.low,
             "high": span.high,
             "lines": [{"name": name, "values": list(line)} for name, line in values.items()],
+            "notes": {place: notes[day] for place, day in enumerate(days) if day in notes},
         },
     )
 
@@ -133,6 +142,7 @@ def stacked_days(
     amounts: Sequence[Sequence[int]],
     currency: str,
     former: Sequence[int] = (),
+    notes: Mapping[date, str] = _NO_NOTES,
 ) -> StackedDays:
     """The amounts of each day, one for each name. Parts above 0 stand on each other, parts below 0 hang
     below the line of 0. `former` are the wholes of as many days before, or none."""
@@ -147,7 +157,7 @@ def stacked_days(
         names=names,
         days=[
             DayStack(
-                title=_title(day, names, parts, currency),
+                title=". ".join([_title(day, names, parts, currency), *_noted(notes, day)]),
                 left=round(place * width, 2),
                 bar_left=round((place + (1 - _BAR) / 2) * width, 2),
                 bars=_bars(parts, span),
@@ -156,7 +166,7 @@ def stacked_days(
         ],
         day_width=round(width, 2),
         bar_width=round(_BAR * width, 2),
-        axes=_axes(days, span, currency),
+        axes=_axes(days, span, currency, notes),
         former=_points(former, span) if former else "",
     )
 
@@ -191,7 +201,7 @@ def _round_up(number: float) -> int:
     return next(step for step in (power, 2 * power, 5 * power) if step >= number)
 
 
-def _axes(days: Sequence[date], span: Scale, currency: str) -> Axes:
+def _axes(days: Sequence[date], span: Scale, currency: str, notes: Mapping[date, str]) -> Axes:
     return Axes(
         heights=[
             formatting.short_money(tick, currency) if currency else formatting.short_count(tick)
@@ -200,12 +210,25 @@ def _axes(days: Sequence[date], span: Scale, currency: str) -> Axes:
         lines=[span.y(tick) for tick in span.ticks],
         zero=span.y(0),
         days=[_named(days, place) for place in named_days(len(days))],
+        notes=[
+            (_middle(place, len(days)), formatting.short_day(day), text)
+            for place, day in enumerate(days)
+            for text in _noted(notes, day)
+        ],
     )
+
+
+def _noted(notes: Mapping[date, str], day: date) -> list[str]:
+    return [notes[day]] if day in notes else []
+
+
+def _middle(place: int, count: int) -> float:
+    return round(100 * (place + 0.5) / count, 2)
 
 
 def _named(days: Sequence[date], place: int) -> tuple[str, float, str]:
     name = formatting.month if len(days) >= _MONTHS_FROM else formatting.short_day
-    x = round(100 * (place + 0.5) / len(days), 2)
+    x = _middle(place, len(days))
     if x < _EDGE:
         return name(days[place]), 0, "start"
     if x > 100 - _EDGE:

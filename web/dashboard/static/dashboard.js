@@ -15,6 +15,7 @@ function readout(data, day) {
   return [
     new Intl.DateTimeFormat(data.locale, { dateStyle: "full", timeZone: "UTC" }).format(date),
     ...data.lines.map(({ name, values }) => `${name} ${number.format(values[day] / 10 ** data.decimals)}`),
+    ...(data.notes[day] ? [data.notes[day]] : []),
   ];
 }
 
