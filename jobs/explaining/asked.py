@@ -1,15 +1,17 @@
 """The summaries that an endpoint sums, and the measures of a field, by the names that people know.
 
 The rooms of answers and of jobs do not know each other: a test compares this table with the tables that each
-endpoint reads.
+endpoint reads, and the filters with those of answers.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import parse_qsl
 
 from warehouse.catalogue import SUMMARY, Summary
 from warehouse.domain.figures import FIGURES
+from warehouse.domain.vocabulary import UTM_FIELDS
 
 SUMMARIES_OF: Final = {
     "/forms/funnel": ("all_forms",),
@@ -34,6 +36,7 @@ SUMMARIES_OF: Final = {
 }
 """By the path of an endpoint that sums daily rows, their summaries."""
 
+FILTERS: Final = ("device", "visitor", *UTM_FIELDS[:-1], "variant")
 _VERSION: Final = "/v1"
 _FORM: Final = re.compile(r"/forms/([0-9a-fA-F-]{36})(?=/)")
 
@@ -43,7 +46,13 @@ def summaries_of(endpoint: str) -> tuple[tuple[Summary, ...], str]:
     in its path, "" where it names none. Raises ValueError."""
     if endpoint in SUMMARY and f"/{endpoint}" not in SUMMARIES_OF:
         return (SUMMARY[endpoint],), ""
-    path = f"/{endpoint.partition('?')[0].strip('/')}".removeprefix(_VERSION)
+    address, _, query = endpoint.partition("?")
+    if filters := [name for name, _ in parse_qsl(query, True) if name in FILTERS]:
+        raise ValueError(
+            f"{endpoint!r} is filtered by `{filters[0]}`; `explain` knows the rows of all form sessions. "
+            "Leave the filter out"
+        )
+    path = f"/{address.strip('/')}".removeprefix(_VERSION)
     form = _FORM.search(path)
     path = _FORM.sub("/forms/{id}", path)
     if path not in SUMMARIES_OF:

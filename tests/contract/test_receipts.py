@@ -129,6 +129,7 @@ def one_order(product: Product) -> str:
     "query",
     [
         *(f"{name}=" for name in ("type", "form_id", "discount_id", "customer")),
+        *(f"{name}=" for name in ("utm_medium", "utm_term", "utm_content", "device", "variant")),
         *(f"{name}=x&{name}=x" for name in ("type", "form_id", "discount_id", "customer")),
         *(
             f"{name}={text}"

@@ -25,6 +25,7 @@ ADDITIVE = {
     "time-to-complete": Additive(("deviceType",), ("completions",)),
     "devices": Additive(("deviceType",), FIGURES),
     "trends": Additive(("date",), FIGURES),
+    "time-to-order": Additive(("days",), ("submissions", "convertedSubmissions", *MONEY)),
     "/v1/revenue/by-form": Additive(
         ("formId",), ("views", "submissions", "convertedSubmissions", *MONEY)
     ),

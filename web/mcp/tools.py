@@ -27,7 +27,7 @@ from web.http.date_range import RANGE_DESCRIPTION, RANGE_SCHEMA
 from web.http.errors import malformed
 from web.http.parameters import Parameter, quoted
 from web.reports import READABLE
-from web.reports.receipts import one_order, orders
+from web.reports.receipts import first_orders, one_order, orders
 from web.services import services
 
 INVALID_ARGUMENTS: Final = "invalid_arguments"
@@ -58,6 +58,8 @@ _PAGES: Final = {
     "/ads": "/ads",
     "/customers": "/customers",
 }
+# What pages take under the same names.
+_ON_PAGES: Final = {"clock", *(parameter.name for parameter in first_orders.parameters)}
 # The argument for each part of a path.
 _IDS: Final = {"{id}": "form_id", "{orderId}": "order_id"}
 # Texts of these are the program's own.
@@ -158,9 +160,12 @@ def _page(endpoint: Endpoint, query: Query) -> str:
     shown: dict[str, Any] = {}
     if endpoint.ranged:
         shown["range"] = f"{day_date(query.window.first)}..{day_date(query.window.last)}"
-    if "clock" in query.values:
-        shown["clock"] = query.values["clock"]
-    shown |= {name: value or NONE for name, value in query.filter.items()}
+    # An empty value is none on a page: a form sends one for each filter that nobody chose.
+    shown |= {
+        name: value or NONE
+        for name, value in query.values.items()
+        if name in _ON_PAGES and value is not None
+    }
     address = path.replace("{id}", query.form_id)
     return f"{base}{address}?{urlencode(shown)}" if shown else f"{base}{address}"
 

@@ -144,8 +144,11 @@ _OF_ORDERS: Final = (
 
 def _of_utm(name: str) -> Parameter:
     kind = name.removeprefix("utm_")
-    words = f"Only orders with this effective UTM {kind}, exactly; an empty one or `{NONE}`: without any."
-    return any_text(name, words, allow_empty=True)
+    # An empty source or campaign was a value before there was `(none)`.
+    allow_empty = name in ("utm_source", "utm_campaign")
+    none = f"an empty one or `{NONE}`" if allow_empty else f"`{NONE}`"
+    words = f"Only orders with this effective UTM {kind}, exactly; {none}: without any."
+    return any_text(name, words, allow_empty=allow_empty)
 
 
 # An order has an effective UTM whether it is credited or not.

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import Engine, event
 
-from jobs.explaining.asked import SUMMARIES_OF, measures_of, summaries_of
+from jobs.explaining.asked import FILTERS, SUMMARIES_OF, measures_of, summaries_of
 from jobs.explaining.contributions import EVENTS, contributions
 from jobs.explaining.explain import explain
 from tests.support.fixtures import Loaded
@@ -25,6 +25,7 @@ from warehouse.domain.time import day_number
 from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, CUSTOMER_TYPES
 from warehouse.editions.editions import CURRENT, list_editions
 from warehouse.migrations.migrate import open_migrated
+from web.api.filters import NAMES
 from web.reports import READABLE
 
 SOME = world(7, size=60)
@@ -189,6 +190,10 @@ def test_an_endpoint_and_a_field_have_several_spellings() -> None:
         assert summaries_of(endpoint) == ((SUMMARY["attribution"],), "")
     assert summaries_of(f"/v1/forms/{FORM}/steps/dropoff") == ((SUMMARY["step"],), FORM)
     assert summaries_of("ltv_form") == ((SUMMARY["ltv_form"],), "")
+    assert FILTERS == NAMES
+    for name in NAMES:
+        with pytest.raises(ValueError, match=rf"is filtered by `{name}`"):
+            summaries_of(f"/v1/forms/{FORM}/funnel?range=7d&{name}=")
     with pytest.raises(ValueError, match=r"'/v1/x' sums no daily rows. Give one of /forms/funnel"):
         summaries_of("/v1/x")
     funnel, outcome = SUMMARY["funnel"], SUMMARY["outcome"]

@@ -132,6 +132,10 @@ def test_about_says_how_it_is_counted_and_where_a_person_sees_it(loaded: Loaded)
     assert past["page"] == "http://localhost/forms?range=2026-01-01..2026-01-02&clock=order"
     filtered = about("ask_report", report="formDevices", form_id=form, utm_source="(none)")
     assert filtered["page"].endswith("&utm_source=%28none%29")
+    trends = about("ask_report", report="formTrends", form_id=form, device="mobile", range="7d")
+    assert trends["page"].endswith("&clock=order&device=mobile")
+    receipts = about("list_orders", type="visitor", utm_source="", variant="B&C")
+    assert receipts["page"].endswith("&type=visitor&utm_source=%28none%29&variant=B%26C")
     answers = about("ask_report", report="responseRevenue", form_id=form)
     assert answers["untrusted"] == ["fieldId", "value"]
     by_utm = about("ask_report", report="revenueByUtm", dimension="campaign")
