@@ -481,8 +481,7 @@ def start() -> None:
 def dropped(**options: Any) -> None:
     """Look at the files that members dropped on their Data page.
 
-    Their page shows what was found, and asks for the import, which is that of `landing`. Imports that are to
-    be undone there are undone.
+    Their page shows what was found, and asks for the import, which is that of `landing`.
     """
     from jobs.commands.dropped import dropped_command
 

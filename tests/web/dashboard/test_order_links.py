@@ -152,25 +152,49 @@ def get(seen: Seen, address: str) -> str:
     return answer.get_data(as_text=True)
 
 
+def path_of(seen: Seen, name: str) -> str:
+    if name != "one form":
+        return name
+    rows = seen.api("/revenue/by-form", clock="order", range="30d")
+    return f"/forms/{next(row['formId'] for row in rows if row['formName'] and row['orders'])}"
+
+
+def column_of(figure: Linked) -> str:
+    """The figure of orders by its name in sums of them."""
+    return figure.name.replace("attributedOrders", "orders").replace("attributedNet", "net")
+
+
 @pytest.mark.parametrize("compare", ["previous", "none"])
 @pytest.mark.parametrize("name", PLACES)
 def test_the_listed_orders_add_up_to_the_figure(
     seen: Seen, name: str, compare: str, sums_of: Callable[[str], dict[str, int]]
 ) -> None:
-    path, days = name, {"range": "30d", "compare": compare, "numbers": NUMBERS}
-    if name == "one form":
-        rows = seen.api("/revenue/by-form", clock="order", range="30d")
-        path = f"/forms/{next(row['formId'] for row in rows if row['formName'] and row['orders'])}"
-    shown = figures(seen.page(path, **days))
+    days = {"range": "30d", "compare": compare, "numbers": NUMBERS}
+    shown = figures(seen.page(path_of(seen, name), **days))
     found = [each for each in shown if each.links]
     places = {each.place for each in found}
     assert len(places) > len(PLACES[name]) / 2
     assert places == PLACES[name] & {each.place for each in shown if each.value}
     for each in found:
-        column = each.name.replace("attributedOrders", "orders")
-        column = column.replace("attributedNet", "net")
-        listed = sum(sums_of(address)[column] for address in each.links)
+        listed = sum(sums_of(address)[column_of(each)] for address in each.links)
         assert listed == each.value, (each, [sums_of(address) for address in each.links])
+
+
+@pytest.mark.parametrize(
+    "filter", [{"device": "mobile"}, {"visitor": "new"}, {"utm_source": "(none)"}]
+)
+@pytest.mark.parametrize("name", ["/", "/forms", "one form"])
+def test_filtered_figures_lead_to_filtered_orders(
+    seen: Seen, name: str, filter: dict[str, str], sums_of: Callable[[str], dict[str, int]]
+) -> None:
+    """Orders have UTM values of their own, so no address chooses those of sessions with one."""
+    path, found = path_of(seen, name), 0
+    for each in linked(seen.page(path, range="30d", numbers=NUMBERS, **filter)):
+        listed = sum(sums_of(address)[column_of(each)] for address in each.links)
+        assert listed == each.value, each
+        found += each.place == "forms.netRevenueCents"
+    if name != "one form":
+        assert bool(found) == ("utm_source" not in filter)
 
 
 def test_every_sum_of_orders_is_linked_but_those_that_no_filter_chooses(seen: Seen) -> None:
