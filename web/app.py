@@ -1,9 +1,10 @@
 """START HERE: the application factory, and what happens around every request.
 
-A request passes, in this order: the number of requests in progress (429, 503), its key (401), the limits of
-its shop (429), its `Host` (400), the route (404, 405), then its endpoint (`api/endpoint.py`: 403, 404, the
-request itself). `http/errors.py` answers what goes wrong on the way. An answer is then compressed, gets the
-headers of CORS, its id and its rate limit, and is logged.
+A request whose answer is known gets it at once (`http/known_answers.py`). Another passes, in this order: the
+number of requests in progress (429, 503), its key (401), the limits of its shop (429), its `Host` (400), the
+route (404, 405), then its endpoint (`api/endpoint.py`: 403, 404, the request itself). `http/errors.py`
+answers what goes wrong on the way. An answer is then compressed, gets the headers of CORS, its id and its
+rate limit, and is logged.
 """
 
 from collections.abc import Callable
@@ -26,11 +27,12 @@ from web.db.dimensions import Dimensions
 from web.db.shop_cache import ShopCache
 from web.http import cors, errors, health, response_headers
 from web.http.admission import Admission
-from web.http.api_key_auth import authenticate, sent_key
+from web.http.api_key_auth import LOOK_UP, authenticate, sent_key
 from web.http.compression import compress
 from web.http.current_request import CurrentRequest, new_request_id
 from web.http.errors import Refusal
 from web.http.host_and_proxy import believe_proxies, mark_malformed_hosts, require_host
+from web.http.known_answers import KnownAnswers
 from web.http.rate_limits import RateLimits
 from web.http.request_bodies import bounded_requests
 from web.http.request_log import HandledRequest, handled_request, log_request
@@ -110,6 +112,9 @@ def create_app(
     pages.register(app)
     app.register_blueprint(dashboard.blueprint)
     mark_malformed_hosts(app)
+    if look_ups := database.look_ups(LOOK_UP):
+        known = KnownAnswers(app.wsgi_app, look_ups, shared, observe)
+        app.wsgi_app = known  # type: ignore[method-assign]
     believe_proxies(app)
     return app
 
@@ -166,7 +171,7 @@ def _find_caller(shared: Services, current: CurrentRequest) -> None:
         shared.rate_limits.count_failure(current.now)
         raise
     shared.admission.remember(current.credential, caller.shop.key)
-    shared.rate_limits.count_request(caller.shop.key, current.now)
+    shared.rate_limits.count_request(caller.shop.key, current.now, current.rate_limit_headers)
     used = caller.credential_id, caller.last_used_at
     shared.background_writes.record_use(*used, current.now)
 

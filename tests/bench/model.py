@@ -12,7 +12,7 @@ from tests.bench.goals import Row, row
 MICRO: Final = 1e-6
 REFRESHES_PER_DAY: Final = 288
 # Connections of each process at most, as in jobs/README.md.
-_OF_API_PROCESS: Final = 34
+_OF_API_PROCESS: Final = 38
 _OF_JOB: Final = 3
 _JOBS_AT_ONCE: Final = 5
 _OF_SUPERUSER: Final = 3

@@ -95,7 +95,7 @@ def test_the_model_by_hand() -> None:
     assert result["cores: answers"] == 1.2
     assert result["cores: in all, 70 % busy"] == 2
     assert result["API processes"] == 2
-    assert result["connections, at most"] == 34 * 2 + 3 * 5 + 3 * 4 + 3
+    assert result["connections, at most"] == 38 * 2 + 3 * 5 + 3 * 4 + 3
     assert result["memory: jobs"] == 2.8
     assert result["memory: API and scheduler"] == 0.6
     assert result["disk of 10 days: all"] == round((500 * 28.8 + 10) / 1000, 3)

@@ -25,7 +25,7 @@ from tests.support.shop_builder import ShopBuilder
 from warehouse.connections.engine import open_engine
 from web.app import close_app, create_app
 
-PER_API_PROCESS: Final = 34
+PER_API_PROCESS: Final = 38
 # A run has its own, and its heartbeat's; a third is that of the child for a batch that may end its process.
 PER_RUN: Final = 2
 # A scheduler beside it gives its signs of life, and looks for dropped files.

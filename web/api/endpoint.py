@@ -16,7 +16,7 @@ from flask import Flask, Response, current_app, request
 from sqlalchemy import Connection
 from werkzeug.datastructures import MultiDict
 
-from warehouse.domain.time import NEVER, day_date, local_day
+from warehouse.domain.time import NEVER, day_date, day_start, local_day
 from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.csv_table import write_table
 from web.api.long_answers import Encoded, encode, let_go
@@ -30,6 +30,7 @@ from web.http.current_request import CurrentRequest, Shop, current_request, requ
 from web.http.date_range import DEFAULT_DAYS, Window, last_days, parse_range
 from web.http.errors import not_found
 from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
+from web.http.known_answers import keep_until
 from web.http.parameters import Parameter, RequestHeader, dimension, one_text, require_known
 from web.services import services
 
@@ -65,6 +66,7 @@ class CachedAnswer(NamedTuple):
     version: State
     data: Encoded
     meta: Mapping[str, Any]
+    until: int
 
 
 @dataclass(frozen=True)
@@ -228,10 +230,14 @@ class Endpoint:
         if self.method != "GET":
             return self._write(query)
         cached = self._cached(query)
-        version, until = (cached.version, query.now) if cached else self._version(query)
+        version, until = (cached.version, cached.until) if cached else self._version(query)
         tag = _tag(query, version)
         headers = validators(tag, version.since, query.now)
-        if client_has(tag):
+        is_at_client = client_has(tag)
+        # What is asked for the first time may never be asked for again.
+        if cached or is_at_client:
+            self._keep_known(query, version, until)
+        if is_at_client:
             return NotModified(headers=headers)
         if cached:
             return self._respond(query, headers, cached.meta, cached.data, cached.data.data)
@@ -319,8 +325,16 @@ class Endpoint:
         data = encode(answer.data)
         if until > query.now:
             size = data.size + len(repr(query.values))
-            query.cache.keep(query.key, CachedAnswer(version, data, answer.meta), size, until)
+            cached = CachedAnswer(version, data, answer.meta, until)
+            query.cache.keep(query.key, cached, size, until)
         return data
+
+    def _keep_known(self, query: Query, version: State, until: int) -> None:
+        """Have the whole answer kept, where it follows from the look-up of the key alone. Its window stands
+        until the shop's midnight, and its `Last-Modified` unless that moves with the clock."""
+        if self.own_state is None and self.exists is any_item and version.since <= query.now:
+            midnight = day_start(query.today + 1, query.shop.timezone)
+            keep_until(min(until, midnight))
 
     def _write(self, query: Query) -> Response:
         answer = self._answer(query)

@@ -79,8 +79,10 @@ def consume(
     }
     full_at = execute(_CONSUME, values)
     if full_at is None:
-        full_at = execute(_FULL_AT, {"subject": subject})
-        return RateLimitState(_seconds(full_at + cost - most - now), 0, _seconds(full_at - now))
+        # Another process may have moved it since, or found it full and taken it away.
+        full_at = execute(_FULL_AT, {"subject": subject}) or now
+        wait = max(_seconds(full_at + cost - most - now), 1)
+        return RateLimitState(wait, 0, max(_seconds(full_at - now), 0))
     remaining = max(window - (full_at - now), 0) // interval
     return RateLimitState(0, remaining, _seconds(full_at - now))
 

@@ -21,8 +21,9 @@ from sqlalchemy.exc import DBAPIError
 from warehouse.connections.backends import backend_of
 from warehouse.connections.engine import open_engine
 from warehouse.connections.errors import Unavailable
+from warehouse.connections.look_ups import LookUps
 from warehouse.migrations.migrate import is_current
-from web.server.slots import READS, SIGN_INS, WRITES
+from web.server.slots import LOOK_UPS, READS, SIGN_INS, WRITES
 
 Answer = TypeVar("Answer")
 
@@ -56,6 +57,8 @@ class Database:
 
     def __init__(self, url: str, replica_url: str = "") -> None:
         self._replica: Engine | None = None
+        self._look_ups: LookUps | None = None
+        self._allows_shared_sessions = backend_of(url).allows_shared_sessions
         if backend_of(url).name == "sqlite":
             self._reader = open_engine(url, pooled=True, most=_READERS)
             self._writer = open_engine(url, pooled=True, most=_SQLITE_WRITERS)
@@ -90,6 +93,13 @@ class Database:
                 self.release(connection)
 
         return _with_live_connection(find)
+
+    def look_ups(self, statement: Select[Any]) -> LookUps | None:
+        """The statement, to be asked by the driver alone. None with a read replica, of whose figures its row
+        does not tell, and behind a pooler, where only a transaction limits how long it takes."""
+        if not self.has_replica and not self._allows_shared_sessions:
+            self._look_ups = LookUps(self._reader, statement, LOOK_UPS)
+        return self._look_ups
 
     def read_figures(self) -> Connection:
         """The same, of the read replica where there is one. Raises ReplicaBehind where that does not
@@ -127,6 +137,8 @@ class Database:
 
     def close(self) -> None:
         """Close the connections that wait for their next use."""
+        if self._look_ups:
+            self._look_ups.close()
         for engine in filter(None, (self._reader, self._writer, self._replica)):
             engine.dispose()
 

@@ -2,7 +2,8 @@
 
 Each value is kept under a key that has the data version of the snapshot in which it was read. As long as
 requests open a shop of that version, and the passing of time alone has not changed the value, nothing is read
-again. Values of an older version are never asked for again, and give way to values that are.
+again. Values of an older version are never asked for again, and give way to values that are. Whole answers
+are kept beside them under the words of their requests (`web/http/known_answers.py`).
 """
 
 from collections.abc import Callable, Hashable, Sized

@@ -1,13 +1,13 @@
 """Authentication by API key: the caller of a request, and the shop that the key opens.
 
-The key is looked up with every request, and nothing about it is remembered, so that a revoked or expired
-key stops at once, in every worker. The shop comes from the key alone, never from the request. The snapshot
-in which the key was found is the one that the whole request reads from. Where there is a read replica, the
-key is looked up at the primary by itself, and the endpoint opens its snapshot later (`open_snapshot`).
+The key is looked up with every request, also where the answer is known (`known_answers.py`), so that a
+revoked or expired key stops at once, in every worker. The shop comes from the key alone, never from the
+request. The snapshot in which the key was found is the one that the whole request reads from. Where there is
+a read replica, the key is looked up at the primary by itself, and the endpoint opens its snapshot later
+(`open_snapshot`).
 """
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Any, Final
 
 from flask import request
@@ -38,13 +38,14 @@ def authenticate(database: Database, current: CurrentRequest) -> Caller:
         "form_id": _form_id((request.view_args or {}).get("form_id", "")),
     }
     if database.has_replica:
-        row: Any = database.find(_LOOKUP, values)
+        row: Any = database.find(LOOK_UP, values)
     else:
         current.connection = database.read()
-        row = current.connection.execute(_LOOKUP, values).one_or_none()
+        row = current.connection.execute(LOOK_UP, values).one_or_none()
     if row is None or row.expires_at <= current.now or row.revoked_at <= current.now:
         raise unauthorized()
-    scopes, shop = _scopes(row.scopes), _shop(row)
+    scopes, shop = frozenset(row.scopes.split()), _shop(row)
+    current.looked_up = values, row
     current.caller = Caller(row.credential_id, scopes, row.last_used_at, shop)
     current.form_exists = row.form_id is not None
     return current.caller
@@ -117,11 +118,6 @@ def _shop(row: Any) -> Shop:
     )
 
 
-@lru_cache(maxsize=1024)
-def _scopes(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _SHOP_COLUMNS: Final = (
     edition.c.timezone.label("edition_timezone"),
     shop.c.timezone,
@@ -151,12 +147,12 @@ _SHOPS: Final = (
     .where(shop.c.shop_key.in_(bindparam("shop_keys", expanding=True)))
     .order_by(shop.c.shop_id)
 )
-# A key, its shop, and a form of the shop, in one statement.
-_LOOKUP: Final = _with_form(
+# A key, its shop, and a form of the shop, in one statement. All but the first column decides about answers.
+LOOK_UP: Final = _with_form(
     api_key.join(shop, shop.c.shop_key == api_key.c.shop_key),
+    api_key.c.last_used_at,
     api_key.c.credential_id,
     api_key.c.scopes,
     api_key.c.expires_at,
     api_key.c.revoked_at,
-    api_key.c.last_used_at,
 ).where(api_key.c.key_hash == bindparam("key_hash"))

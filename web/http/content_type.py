@@ -8,7 +8,6 @@ next page is in `Link`, as on the list in JSON.
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -56,8 +55,6 @@ def requested_format() -> str:
     return named or _preferred(request.headers.get("Accept", ""))
 
 
-# Browsers send a long one, and the same every time.
-@lru_cache(maxsize=256)
 def _preferred(accept: str) -> str:
     best = parse_accept_header(accept, MIMEAccept).best_match(_OFFERED, _JSON)
     return JSON if best == _JSON else CSV

@@ -1,8 +1,10 @@
 """All that is known of the request at hand: its id, its caller, and what it holds until it is answered."""
 
 import secrets
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from flask import g, request
@@ -46,10 +48,11 @@ class CurrentRequest:
     """`now` is the instant at which it came, `started` the reading of a stopwatch.
 
     `connection` is closed with the request: a request with a key has one snapshot, in which its `caller`
-    was found. `form_exists`: whether the form id in the address is a form of the caller's shop. `template`
-    is the address with `{id}` for ids. `error` is the code of a refusal. `key` is the API key that it came
-    with, "" where no text of a key came. `credential` is a number for the key or the sign-in, and
-    `known_shop` the shop that it was found to open before. `slots` are given back at its end.
+    was found; `looked_up` are the values by which it was, and the row. `form_exists`: whether the form id in
+    the address is a form of the caller's shop. `template` is the address with `{id}` for ids. `error` is the
+    code of a refusal. `key` is the API key that it came with, "" where no text of a key came. `credential` is
+    a number for the key or the sign-in, and `known_shop` the shop that it was found to open before. `slots`
+    are given back at its end.
     """
 
     request_id: str
@@ -61,6 +64,7 @@ class CurrentRequest:
     slots: ExitStack = field(default_factory=ExitStack)
     connection: Connection | None = None
     caller: Caller | None = None
+    looked_up: tuple[Mapping[str, str], Any] | None = None
     form_exists: bool = False
     template: str | None = None
     rate_limit_headers: dict[str, str] = field(default_factory=dict)

@@ -7,7 +7,6 @@ also a day later, with another key, or after a proxy has made something else of 
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -55,16 +54,10 @@ def digest(*parts: Any) -> str:
 
 
 def entity_tag(state: State, shop: Shop, credential_id: str, window: Window, format: str) -> str:
-    frame = _frame(credential_id, shop.currency, shop.timezone, window, format)
+    of_shop = shop.currency, shop.timezone
+    days = window.start_text, window.end_text
+    frame = digest(REPRESENTATION, credential_id, *of_shop, *days, format)
     return f'W/"{state.name}.{frame}"'
-
-
-@lru_cache(maxsize=4096)
-def _frame(credential_id: str, currency: str, timezone: str, window: Window, format: str) -> str:
-    of_shop = currency, timezone
-    return digest(
-        REPRESENTATION, credential_id, *of_shop, window.start_text, window.end_text, format
-    )
 
 
 def validators(tag: str, since: int, now: int) -> dict[str, str]:
@@ -72,13 +65,10 @@ def validators(tag: str, since: int, now: int) -> dict[str, str]:
     asks before every use whether it is still the same."""
     return {
         "ETag": tag,
-        "Last-Modified": _date(min(since, now) // MICROS_PER_SECOND),
+        "Last-Modified": http_date(min(since, now) // MICROS_PER_SECOND),
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization, Accept, Accept-Encoding",
     }
-
-
-_date = lru_cache(maxsize=4096)(http_date)
 
 
 def client_has(tag: str) -> bool:

@@ -21,7 +21,6 @@ from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.setting_values import Setting
 from warehouse.settings import RATE_LIMIT
 from web.auth.gcra import RateLimit, RateLimitState, client_network, consume
-from web.http.current_request import current_request
 from web.http.errors import CODES, Refusal
 from web.http.request_log import log_trouble
 
@@ -116,12 +115,10 @@ def _take(
         rows = connection.execute(statement, values).fetchall()
         return rows[0][0] if rows else None
 
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        taken = consume(execute, subject, allowance, now, uses, may_owe=may_owe)
+    taken = consume(execute, subject, allowance, now, uses, may_owe=may_owe)
+    # Rows come with buckets that were full: then those go that are full again.
+    if taken.remaining == allowance.times - uses:
         connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
-    finally:
-        connection.execute("COMMIT")
     return taken
 
 
@@ -138,15 +135,14 @@ class RateLimits:
         self._buckets = RateBuckets(file)
         self._of_shops = limit_of(RATE_LIMIT)
 
-    def count_request(self, shop_key: int, now: int) -> None:
-        """Count a request of a shop, and keep the headers that its answer gets. Raises the 429."""
+    def count_request(self, shop_key: int, now: int, headers: dict[str, str]) -> None:
+        """Count a request of a shop. The headers get those of its answer. Raises the 429."""
         if limit := self._of_shops:
             used = self._buckets.take(f"shop {shop_key}", limit, now)
             seconds = limit.window // MICROS_PER_SECOND
-            current_request().rate_limit_headers = {
-                "RateLimit-Policy": f'"default";q={limit.times};w={seconds}',
-                "RateLimit": f'"default";r={used.remaining};t={used.retry_after or used.reset_after}',
-            }
+            again_in = used.retry_after or used.reset_after
+            headers["RateLimit-Policy"] = f'"default";q={limit.times};w={seconds}'
+            headers["RateLimit"] = f'"default";r={used.remaining};t={again_in}'
             _check(used, "The keys of this shop have been used too often.")
 
     def count_page(self, shop_key: int, now: int) -> None:

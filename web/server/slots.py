@@ -24,6 +24,10 @@ WRITES: Final = 8
 SIGN_INS: Final = 3
 """Requests of one process that work at once; each has a connection to the database."""
 
+LOOK_UPS: Final = 4
+"""Requests beside them of which one asks at a time whether its answer is still known; they have threads and
+connections of their own."""
+
 
 class NoSlot(Exception):
     """There is no slot soon. `is_own`: the sender itself holds as many as one sender may."""

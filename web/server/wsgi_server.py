@@ -34,7 +34,7 @@ from web.db.database import Database
 from web.http.rate_limits import RateBuckets
 from web.server.connections import Connections, WholeAnswers
 from web.server.shared_folder import shared_folder
-from web.server.slots import THREADS, UPLOAD_THREADS
+from web.server.slots import LOOK_UPS, THREADS, UPLOAD_THREADS
 from web.services import services_of
 
 GRACE_SECONDS: Final = 25
@@ -117,7 +117,7 @@ def serve(load: Callable[[], Any], host: str, port: int, workers: int) -> None:
         ),
         websockets=False,
         workers=workers,
-        blocking_threads=THREADS + UPLOAD_THREADS,
+        blocking_threads=THREADS + UPLOAD_THREADS + LOOK_UPS,
         backlog=1024,
         backpressure=_room_for_connections(),
         respawn_failed_workers=True,
