@@ -120,6 +120,8 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
+    "contract/test_receipts.py::test_all_pages_are_the_reports",
+    "contract/test_receipts.py::test_every_order_tells_its_story",
     "jobs/explaining/test_explain.py::test_every_endpoint_is_explained",
     "jobs/explaining/test_explain.py::test_rows_that_are_gone_are_said_to_be_kept_as_facts",
     "jobs/facts/test_kept_facts_stored.py",
@@ -127,6 +129,7 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_chosen_rejects.py::test_chosen_by_kind_file_shop_and_number",
     "jobs/importing/test_forgotten_forms.py::test_a_form_goes_with_its_last_event",
     "jobs/importing/test_forgotten_rows.py::test_versions_of_orders_are_counted_as_without_the_dropped_ones",
+    "jobs/importing/test_form_places.py::test_a_form_of_one_visitor_gives_way_once_figures_have_it",
     "jobs/importing/test_imports.py::test_a_purge_forgets_old_imports",
     "jobs/importing/test_imports.py::test_a_shop_stays_and_keeps_the_currency_of_its_money",
     "jobs/importing/test_imports.py::test_accounts_and_rates",
@@ -143,6 +146,8 @@ POSTGRES_CORE: Final = (
     "jobs/pipeline/test_forget_asked.py::test_a_member_touches_rejects_of_the_own_shop_alone",
     "jobs/pipeline/test_zone_changes.py::test_later_rules_move_the_shops_whose_instants_they_move",
     "jobs/pulls/test_pulls.py::test_a_pull_runs_by_its_job_s_name_and_once_at_a_time",
+    "jobs/pulls/test_pulls.py::test_pulled_files_go_in_time",
+    "jobs/pulls/test_pulls.py::test_the_scheduler_runs_what_is_set_up_while_it_runs",
     "jobs/scheduler/test_conditions.py::test_a_pull_that_fails",
     "warehouse/backups/test_refusals.py::test_refused_without_force_where_there_is_data",
     "warehouse/connections",
@@ -150,6 +155,7 @@ POSTGRES_CORE: Final = (
     "warehouse/editions",
     "warehouse/migrations/test_migrations.py::test_a_warehouse_of_a_newer_version_is_refused_in_one_line",
     "warehouse/operations",
+    "warehouse/tenants/test_deletion.py::test_a_deleted_shop_is_unknown_and_can_be_added_again",
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
@@ -167,18 +173,20 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_data_persons.py::test_rows_under_other_identifiers_of_the_person_are_counted",
     "web/dashboard/test_data_rejects.py::test_a_retry_and_its_outcome",
     "web/dashboard/test_data_rejects.py::test_only_members_who_manage_connections_see_it",
+    "web/dashboard/test_drop.py::test_a_decimal_mark_that_the_file_does_not_show",
     "web/dashboard/test_drop.py::test_a_file_that_is_gone",
     "web/dashboard/test_drop.py::test_all_imports_of_a_file_are_undone",
-    "web/dashboard/test_drop.py::test_a_decimal_mark_that_the_file_does_not_show",
     "web/dashboard/test_drop.py::test_what_nobody_imports_goes_after_a_day",
     "web/dashboard/test_drop.py::test_who_may",
-    "web/dashboard/test_undo.py::test_who_may",
     "web/dashboard/test_labels.py",
     "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
     "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api[postgresql-query0]",
+    "web/dashboard/test_undo.py::test_each_says_what_would_move_and_is_undone",
+    "web/dashboard/test_undo.py::test_who_may",
     "web/db",
     "web/pages/test_members.py::test_a_link_ends",
     "web/pages/test_members.py::test_a_link_invites_once",
+    "web/pages/test_members.py::test_a_link_sets_no_password_of_an_account",
 )
 
 # Those of the core that take long: in `make test` they run on PostgreSQL alone.

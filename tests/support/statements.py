@@ -42,7 +42,7 @@ _SAME: Final = (
     (re.compile(r"/\*.*?\*/|--[^\n]*"), " "),
     (re.compile(r"\s+"), " "),
     (re.compile(r"'(?:[^']|'')*'"), "?"),
-    (re.compile(r"\$\d+(?:::\w+)?|\b\d+\b"), "?"),
+    (re.compile(r"\$\d+(?:::\w+)?|-?\b\d+\b"), "?"),
     # All tables, as pg_dump locks them, in the order in which they were made.
     (re.compile(r"(?<=^LOCK TABLE )public\.\w+(?:, public\.\w+)*"), "all"),
     # The names that psycopg gives cursors.

@@ -42,7 +42,6 @@ LISTED: Final = (
     f"FROM import_file f {_RUN} LEFT JOIN shop s ON s.shop_key = f.shop_key AND f.shop_key <> 0"
 )
 """Imports as they are stored; see `imported_file`."""
-# The columns by which the state of a run is told, besides its own.
 _OF_SHOP: Final = text(f"{LISTED} WHERE f.import_id = :import_id AND f.shop_key = :shop_key")
 _PURGED: Final = text(
     "SELECT COALESCE(SUM(purged), 0) FROM import_batch WHERE import_id = :import_id"
@@ -51,6 +50,7 @@ _ASK_UNDO: Final = text(
     f"UPDATE import_file SET state = '{UNDOING}' WHERE shop_key = :shop_key "
     f"AND (import_id = :import_id OR file = :file) AND NOT {IS_WITHDRAWN}"
 )
+# The columns by which the state of a run is told, besides its own.
 _RUN_COLUMNS: Final = {"ended_at": 0, "phases": "{}"}
 
 

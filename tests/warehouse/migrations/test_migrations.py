@@ -14,13 +14,14 @@ from alembic.script import ScriptDirectory
 from tests.support import next_revision
 from tests.support.commands import Command, start, start_job
 from tests.support.product import Product
+from tests.support.shop_builder import writing
 from tests.support.worlds import world
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.engine import open_engine
 from warehouse.migrations import migrate
 from warehouse.migrations.migrate import HEAD
 from warehouse.migrations.revise import write_revision
-from warehouse.tables import base
+from warehouse.tables import base, dropped_file, import_batch, import_file
 from warehouse.tables.base import integer, metadata
 
 
@@ -180,6 +181,38 @@ def test_a_warehouse_of_a_development_version_is_refused_in_one_line(warehouse_u
         assert "was made by a development version (its schema is 1001)" in said
         assert "export its shops with the version that made it" in said
         assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("purged", [0, 3])
+def test_an_undo_of_a_dropped_file_that_was_asked_for_goes_on(
+    warehouse_url: str, purged: int
+) -> None:
+    """In 1010 the file had a state for it, and a job was to begin the undo."""
+    engine = open_engine(warehouse_url)
+    migrate.migrate(engine)
+    stored, file = "dropped-1-a.csv", _row(import_file, shop_key=1, kind="events", state="done")
+    asked = _row(dropped_file, shop_key=1, name="a.csv", stored=stored, state="undo asked")
+    with writing(engine) as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '1010'"))
+        connection.execute(dropped_file.insert(), asked)
+        for number, name in ((7, stored), (8, "dropped-1-b.csv")):
+            own = {"import_id": number, "file": f"/landing/{name}"}
+            connection.execute(import_file.insert(), file | own)
+        connection.execute(import_batch.insert(), _row(import_batch, import_id=7, purged=purged))
+    migrate.migrate(engine)
+    with engine.connect() as connection:
+        states = sa.select(import_file.c.state).order_by(import_file.c.import_id)
+        assert connection.scalars(states).all() == ["done" if purged else "undoing", "done"]
+        assert connection.scalars(sa.select(dropped_file.c.state)).all() == ["imported"]
+    engine.dispose()
+
+
+def _row(table: sa.Table, **given: object) -> dict[str, object]:
+    """A row with these values, and nothing in its other columns."""
+    nothing: dict[str, object] = {
+        column.name: "" if isinstance(column.type, sa.Text) else 0 for column in table.columns
+    }
+    return nothing | given
 
 
 def test_a_new_revision_has_what_the_newest_lacks(
