@@ -81,6 +81,7 @@ def test_every_endpoint_with_a_method_has_an_address() -> None:
     }
     assert {each.operation for each in declared if not each.method} == {
         "allSteps",
+        "filterValues",
         "firstOrders",
         "submissionsByDay",
     }
