@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from typing import Any, Final
 
 from web.dashboard import formatting
-from web.reports.receipts import strength
+from web.reports.order_candidates import strength
 
 Sentence = list[tuple[str, str]]
 

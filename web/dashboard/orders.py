@@ -24,7 +24,7 @@ from web.dashboard.order_links import CREDITED
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address
 from web.dashboard.table import card, columns_of, table
-from web.reports import discount_performance, receipts
+from web.reports import discount_performance, order_candidates, receipts
 
 _PAGE: Final = 50
 _CUSTOMERS: Final = {"new": "new", "returning": "returning", "unknown": "unknown"}
@@ -120,7 +120,7 @@ def one_order(view: View, order_id: str) -> Page:
         ],
         verdict=order_story.verdict(story, window, zone(view.shop.timezone)),
         others=order_story.others(story, window, zone(view.shop.timezone)),
-        is_cut=len(story["candidates"]) == receipts.MOST_CANDIDATES,
+        is_cut=len(story["candidates"]) == order_candidates.MOST_CANDIDATES,
         moment=lambda text: _local(view, text),
     )
 

@@ -23,14 +23,13 @@ from sqlalchemy import (
 
 from warehouse.domain.figures import REVENUE
 from warehouse.domain.hash_ids import shop_text_id, text_id
-from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, day_start, iso_millis
+from warehouse.domain.time import day_start, iso_millis
 from warehouse.domain.vocabulary import (
     ATTRIBUTION_TYPES,
     BY_CODE,
     CUSTOMER_TYPES,
     DEVICES,
     OTHER_DEVICE,
-    UNATTRIBUTED,
     UTM_FIELDS,
 )
 from warehouse.tables import (
@@ -42,7 +41,6 @@ from warehouse.tables import (
     fact_order_code,
 )
 from web.api.endpoint import for_pages, get
-from web.api.equal_age import window_days
 from web.api.filters import (
     DEVICE,
     NONE,
@@ -62,17 +60,19 @@ from web.http.current_request import Shop
 from web.http.errors import not_found
 from web.http.parameters import CURSOR, LIMIT, ORDER_CLOCK, Parameter, any_text, of_form, one_of
 from web.reports.new_returning import CUSTOMER_TYPE
+from web.reports.order_candidates import (
+    CANDIDATE,
+    MOST_CANDIDATES,
+    SECONDS,
+    candidates,
+    seconds_to_order,
+)
 
-# The most submissions that the story of an order names.
-MOST_CANDIDATES: Final = 100
 _PAGE_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
 # Below every code, and no hash of a text.
 _NO_VALUE: Final = literal(-1, BigInteger)
-_MATCHES: Final = ATTRIBUTION_TYPES[:UNATTRIBUTED]
-_BECAUSE: Final = ("chosen", "outside_window", "weaker_match", "earlier", "tie")
 
 # fmt: off
-_SECONDS: Final = {"type": "integer", "minimum": 0}
 _COLUMNS: Final = (
     text("orderId", "Order", "The order's id."),
     text("createdAt", "Ordered", "When it was placed.", format="date-time"),
@@ -88,7 +88,7 @@ _COLUMNS: Final = (
         format="date-time"),
     column("secondsToOrder", "Seconds to order",
         "Whole seconds from the submission to the order; null where there is none.",
-        {"anyOf": [_SECONDS, {"type": "null"}]}),
+        {"anyOf": [SECONDS, {"type": "null"}]}),
     text("code", "Code",
         "For `discount_code`, the code that decided, in upper case; of several the first. null for a key "
         "without `discounts:read`.", null=True),
@@ -105,22 +105,6 @@ ROW: Final = Row(
     *_COLUMNS,
     clock=ORDER_CLOCK,
     owner="Each order of these days, with the submission that it is credited to.",
-)
-CANDIDATE: Final = Row(
-    "Candidate",
-    "A submission by which an order could be credited.",
-    text("formId", "Form", "The form's id."),
-    text("formName", "Name", "The form's name; null if the shop's forms do not include it.", null=True),
-    text("submittedAt", "Submitted", "When the form was submitted.", format="date-time"),
-    column("secondsToOrder", "Seconds to order", "Whole seconds from the submission to the order.", _SECONDS),
-    column("matches", "Matches", "What the submission and the order have in common.",
-        {"type": "array", "items": {"type": "string", "enum": list(_MATCHES)}}),
-    column("chosen", "Chosen", "Whether the order is credited to it.", {"type": "boolean"}),
-    text("because", "Because",
-        "`chosen`. `outside_window`: it is older than the attribution window. `weaker_match`: the chosen "
-        "one matches by a stronger type, or for a code is of a nearer person. `earlier`: the chosen one is "
-        "later. `tie`: both are of one instant, and a fixed rule decides.",
-        enum=list(_BECAUSE)),
 )
 STORY: Final = Row(
     "OrderStory",
@@ -264,7 +248,7 @@ def one_order(query: Query) -> dict[str, Any]:
     order = _order_row(query, query.item_id)
     if order is None:
         raise not_found()
-    [story] = _receipts(query, [order], STORY, [_candidates(query, order)])
+    [story] = _receipts(query, [order], STORY, [candidates(query, order)])
     return story
 
 
@@ -347,7 +331,7 @@ def _receipts(
                 forms[order.form] or None,
                 names.get(forms[order.form]),
                 iso_millis(order.submitted_at) if order.session else None,
-                _seconds(order.submitted_at, order) if order.session else None,
+                seconds_to_order(order.submitted_at, order) if order.session else None,
                 codes.get(order.order),
                 order.utm_source,
                 order.utm_campaign,
@@ -361,10 +345,6 @@ def _receipts(
         for order, *each in zip(found, *more, strict=True)
     ]
     return [{name: line[name] for name in row.columns} for line in lines]
-
-
-def _seconds(submitted_at: int, order: Any) -> int:
-    return int((order.created_at - submitted_at) // MICROS_PER_SECOND)
 
 
 def _codes(query: Query, receipts: Sequence[Any]) -> Mapping[int, str]:
@@ -390,117 +370,6 @@ def _codes(query: Query, receipts: Sequence[Any]) -> Mapping[int, str]:
         .group_by(used.order)
     )
     return {row[0]: row[1] for row in query.connection.execute(statement)} if by_code else {}
-
-
-def _candidates(query: Query, order: Any) -> list[dict[str, Any]]:
-    window = window_days(query.shop) * MICROS_PER_DAY
-    edition = query.shop.edition
-    span = order.created_at - 2 * window, order.created_at
-    used, issued = fact_order_code.c, fact_code_issued.c
-    codes = list(
-        query.connection.scalars(
-            select(used.code).where(
-                used.edition == edition, used.order == order.order, used.code != 0
-            )
-        )
-    )
-    columns = _session.session, _session.form, _session.form_session_id, _session.submitted_at
-    submissions = (
-        select(*columns, _session.customer, _session.visitor)
-        .where(
-            _session.edition == edition,
-            _session.submitted_at.between(*span),
-        )
-        .order_by(_session.submitted_at.desc(), _session.form_session_id.desc())
-        .limit(MOST_CANDIDATES)
-    )
-    given = and_(issued.edition == edition, issued.code.in_(codes))
-    asked = [
-        submissions.where(column != 0, column == value)
-        for column, value in (
-            (_session.customer, order.customer),
-            (_session.visitor, order.visitor),
-        )
-        if value
-    ]
-    asked += [
-        submissions.where(_session.session.in_(_last_issued(edition, code, span))) for code in codes
-    ]
-    if order.session:
-        asked.append(submissions.where(_session.session == order.session))
-    found = {one.session: one for each in asked for one in query.connection.execute(each)}
-    with_code = (
-        set(
-            query.connection.scalars(select(issued.session).where(given, issued.session.in_(found)))
-        )
-        if codes and found
-        else set()
-    )
-    forms = query.texts({one.form for one in found.values()})
-    names = query.form_names(list(forms.values()))
-    chosen = found.get(order.session)
-    ordered = sorted(found.values(), key=lambda one: forms[one.form])
-    ordered.sort(key=lambda one: (one.submitted_at, one.form_session_id), reverse=True)
-    ordered.sort(key=lambda one: one is not chosen)
-
-    def matches(one: Any) -> tuple[bool, ...]:
-        same_customer = order.customer != 0 and one.customer == order.customer
-        return (
-            one.session in with_code,
-            same_customer,
-            order.visitor != 0 and one.visitor == order.visitor,
-        )
-
-    def because(one: Any) -> str:
-        if one is chosen:
-            return "chosen"
-        if chosen is None or order.created_at - one.submitted_at > window:
-            return "outside_window"
-        if strength(matches(one)) > strength(matches(chosen)):
-            return "weaker_match"
-        return "earlier" if one.submitted_at < chosen.submitted_at else "tie"
-
-    return [
-        CANDIDATE.filled(
-            (
-                forms[one.form],
-                names.get(forms[one.form]),
-                iso_millis(one.submitted_at),
-                _seconds(one.submitted_at, order),
-                [name for name, holds in zip(_MATCHES, matches(one), strict=True) if holds],
-                one is chosen,
-                because(one),
-            ),
-            {},
-        )
-        for one in ordered[:MOST_CANDIDATES]
-    ]
-
-
-def _last_issued(edition: int, code: int, span: tuple[int, int]) -> Select[Any]:
-    """The last submissions of a span that were issued a code, as many as a story names, and all that tie with
-    the first of these: thousands may share one code."""
-    issued = fact_code_issued.c
-    own = issued.edition == edition, issued.code == code
-    last = (
-        select(issued.session, issued.submitted_at)
-        .where(*own, issued.submitted_at.between(*span))
-        .distinct()
-        .order_by(issued.submitted_at.desc())
-        .limit(MOST_CANDIDATES)
-        .subquery()
-    )
-    earliest = select(func.min(last.c.submitted_at)).scalar_subquery()
-    return select(issued.session).where(*own, issued.submitted_at.between(earliest, span[1]))
-
-
-def strength(matches: tuple[bool, ...]) -> int:
-    """The rank of a match, the strongest first (contract 3): a code of the same customer, of the same
-    visitor, of anybody; the customer; the visitor."""
-    by_code, by_customer, by_visitor = matches
-    if by_code:
-        return 0 if by_customer else 1 if by_visitor else 2
-    return 3 if by_customer else 4
 
 
 def _write_cursor(created_at: int, order_id: str) -> str:
