@@ -179,6 +179,7 @@ POSTGRES_CORE: Final = (
     "web/dashboard/test_drop.py::test_what_nobody_imports_goes_after_a_day",
     "web/dashboard/test_drop.py::test_who_may",
     "web/dashboard/test_labels.py",
+    "web/dashboard/test_shops.py::test_an_operator_sees_all_shops_and_enters_their_own",
     "web/dashboard/test_shops.py::test_a_row_leads_into_its_shop_over_the_same_days",
     "web/dashboard/test_shops.py::test_every_figure_is_that_of_the_api[postgresql-query0]",
     "web/dashboard/test_undo.py::test_each_says_what_would_move_and_is_undone",

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, update
 
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.web.dashboard.page_figures import Figure, figures
 from tests.web.dashboard.page_text import sections
+from warehouse.tables import member
 from web.dashboard import shops as shops_page
 
 HTML = {"Accept": "text/html"}
@@ -162,7 +163,7 @@ def test_an_operator_sees_all_shops_and_enters_their_own(
 ) -> None:
     """The figures of others are those of the API, too; no form leads into their shops."""
     with writing(engine) as connection:
-        connection.exec_driver_sql("UPDATE member SET adds_shops = 1 WHERE email LIKE 'bea%'")
+        connection.execute(update(member).where(member.c.email.like("bea%")).values(adds_shops=1))
         connection.exec_driver_sql("UPDATE edition SET verified_at = 1, differing_rows = 3")
     bea = Browser(client).signed_in("bea@example.com")
     assert 'href="/shops' in bea.get("/", headers=HTML).get_data(as_text=True)
