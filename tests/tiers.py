@@ -120,6 +120,7 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
+    "contract/test_receipts.py::test_a_cursor_that_is_none_gives_an_empty_page",
     "contract/test_receipts.py::test_all_pages_are_the_reports",
     "contract/test_receipts.py::test_every_order_tells_its_story",
     "jobs/explaining/test_explain.py::test_every_endpoint_is_explained",

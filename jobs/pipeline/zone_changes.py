@@ -33,8 +33,10 @@ def take_over(run: JobRun) -> None:
     connection = run.connection
     zone_rules.require_latest(connection)
     behind = editions.editions_of_other_rules(connection)
-    zone_rules.record(connection, [edition.shop_key for edition in behind])
     connection.commit()
+    if behind:
+        zone_rules.record(connection, [edition.shop_key for edition in behind])
+        connection.commit()
 
     for (version, timezone), some in groupby(sorted(behind, key=_rules), _rules):
         own = list(some)

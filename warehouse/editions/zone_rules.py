@@ -33,6 +33,7 @@ def require_latest(connection: ArrowConnection) -> None:
 
 def record(connection: ArrowConnection, shops: Iterable[int]) -> None:
     """Keep our rules of the zones of these shops. Raises OlderRules. The caller commits."""
+    connection.lock_table("zone_rules")
     require_latest(connection)
     missing = connection.table(
         f"SELECT DISTINCT timezone FROM shop WHERE shop_key IN ({sql_list(shops)}) AND timezone NOT IN "
