@@ -40,7 +40,7 @@ class LookUps:
 
     def find(self, parameters: Any) -> tuple[Any, ...] | None:
         """The row that the statement finds now. None: it finds none, or no connection is free soon, or the
-        database does not answer. Who has to know which asks by SQLAlchemy."""
+        database does not answer. A caller that must know which asks by SQLAlchemy."""
         try:
             cursor = self._idle.get(timeout=_WAIT_SECONDS)
         except Empty:

@@ -234,7 +234,7 @@ def ask_undo(connection: Connection, shop_key: int, imported: ImportedFile, now:
     connection.execute(select(shop.c.shop_key).where(shop.c.shop_key == shop_key).with_for_update())
     if find_of_shop(connection, shop_key, imported.import_id, now) is None:
         return False
-    file = imported.file if is_dropped(imported.file.rpartition("/")[2]) else ""
+    file = imported.file if is_dropped(imported.file.rpartition("/")[2]) else None
     asked = {"shop_key": shop_key, "import_id": imported.import_id, "file": file}
     connection.execute(_ASK_UNDO, asked)
     return True

@@ -1,4 +1,4 @@
-"""What pages alone ask of filtered days: the values that there are, the steps of all forms, submissions."""
+"""Filtered reports that only pages ask for: the values to choose from, all steps, submissions by day."""
 
 from collections.abc import Callable
 from datetime import date
@@ -107,7 +107,7 @@ def test_steps_and_days_of_chosen_sessions(asked: Asked) -> None:
     (step,) = asked(all_steps, device=DESKTOP)
     assert (step["formId"], step["views"], step["dropoffs"]) == (FORM, 2, 2)
     days = {row["formId"]: row["submissionsByDay"] for row in asked(submissions_by_day)}
-    # Of all sessions, from other rows: here there are none.
+    # Without a filter it reads another summary, which this shop does not have.
     assert days == {}
     chosen = asked(submissions_by_day, device=PHONE)
     assert {row["formId"]: row["submissionsByDay"] for row in chosen} == {FORM: [1], OTHER: [0]}

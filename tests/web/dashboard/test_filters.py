@@ -228,7 +228,7 @@ def test_files_are_filtered(seen: Seen) -> None:
     }
     assert f'"forms_{of_days}_filtered.csv"' in files["forms"][0]
     assert files["forms"][1] != seen.page("/", range="90d", csv="forms")
-    # What cannot be filtered is the same file as ever.
+    # The file of a card without filters stays the same.
     assert f'"campaigns_{of_days}.csv"' in files["campaigns"][0]
     assert files["campaigns"][1] == seen.page("/", range="90d", csv="campaigns")
     of_api = [link for link in re.findall(r'href="(/data/csv[^"]*)"', page) if "by-form" in link]

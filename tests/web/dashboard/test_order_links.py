@@ -118,8 +118,8 @@ def linked(page: str) -> list[Linked]:
 
 @pytest.fixture(scope="module")
 def sums_of(seen: Seen) -> Callable[[str], dict[str, int]]:
-    """What the orders of an address add up to, by the names of the API: of the rows, which are as many and as
-    much as its cards say."""
+    """A function that adds up the orders of an address, by the names of the API. It checks that the cards of
+    the page say the same."""
     units = minor_units(shop_of(seen, "90d")[0])
 
     @cache

@@ -26,7 +26,7 @@ def ask(two: TwoShops, number: int, shop: str = A, **fields: str) -> Any:
 
 
 def facts(page: str) -> dict[str, str]:
-    """What would move, by its name."""
+    """The facts of a page about what an undo moves: texts by their names."""
     part = page.partition("data-reach>")[2].partition("</dl>")[0]
     found = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", part, re.DOTALL)
     return {name: unescape(" ".join(re.sub(r"<[^>]*>", "", text).split())) for name, text in found}

@@ -114,7 +114,7 @@ def test_other_words_have_another_answer(client: FlaskClient, filled: ShopBuilde
         assert client.get(PATH, data=b"a body", headers=one.headers).status_code == 200
     assert asked
     assert ask(one, User_Agent="another")[1]
-    # What is refused is asked anew each time.
+    # A refusal is never kept.
     for path in (f"{PATH}&unknown=1", "/v1/unknown", "/v1/attribution?range=x"):
         assert not any(ask(one, path)[1] for _ in range(3))
 

@@ -16,7 +16,7 @@ def upgrade() -> None:
         "UPDATE import_file SET state = 'undoing' WHERE state NOT IN ('undoing', 'undone') AND EXISTS ("
         "SELECT 1 FROM dropped_file d WHERE d.state = 'undo asked' AND d.shop_key = import_file.shop_key "
         "AND import_file.started_at >= d.dropped_at AND import_file.file LIKE '%/' || d.stored) "
-        # What has no rows any more cannot be undone.
+        # An import whose rows are purged cannot be undone.
         "AND NOT EXISTS (SELECT 1 FROM import_batch b WHERE b.import_id = import_file.import_id "
         "AND b.purged > 0)"
     )
