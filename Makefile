@@ -19,10 +19,14 @@ PATIENT := TEST_PATIENCE=480
 #   $LOCK --extra dev --extra cluster -c requirements-cluster.lock -o requirements-dev.lock
 # requirements-audit.lock has what `make audit` asks, in an environment of its own:
 #   ${LOCK% *} --group pyproject.toml:audit -c requirements-dev.lock -o requirements-audit.lock
+# requirements-bench.lock has ClickHouse, beside which `make bench` measures:
+#   ${LOCK% *} --group pyproject.toml:bench -c requirements-dev.lock -o requirements-bench.lock
 READY := .venv/.ready
 READY_TO_CHECK := .venv/.ready-to-check
 AUDIT := var/audit/venv
 READY_TO_AUDIT := $(AUDIT)/.ready
+CLICKHOUSE := var/bench/chdb
+READY_TO_BENCH := $(CLICKHOUSE)/.ready
 
 # Installs a lock, in which each file has its hash. The pip that does it is the one that Python brings, with
 # the holes that have become known since; it goes again, and setuptools with it. Compiled here, on all cores and without the libraries'
@@ -186,7 +190,7 @@ restore: $(READY) ## replace the warehouse by the backup FILE=... [FORCE=1]
 .PHONY: migration
 migration: $(READY_TO_CHECK) ## NAME=...: write a revision with what warehouse/tables has and the newest one lacks
 	@if [ -z $(call quoted,$(NAME)) ]; then echo "Usage: make migration NAME='answers per page'" >&2; exit 2; fi
-	@$(PYTHON) -m warehouse.migrations.revise $(call quoted,$(NAME))
+	@$(PYTHON) -m warehouse.migrations $(call quoted,$(NAME))
 	@$(PYTHON) -m ruff format --quiet warehouse/migrations/versions
 
 # Needs Node. The result is committed with the hash of each source: `make test` needs no Node.
@@ -211,11 +215,11 @@ screenshots: $(READY_TO_CHECK) ## take the README's pictures of the demo anew [A
 	@$(PYTHON) -m tests.system.browser.screenshots $(if $(ALL),--all $(call quoted,$(ALL))) \
 	  $(if $(LANGUAGE),--language $(call quoted,$(LANGUAGE)))
 
-.PHONY: bench
-bench: $(READY_TO_CHECK) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here
-	@$(PYTHON) -m tests.bench $(if $(SIZE),--size $(SIZE)) $(if $(DB),--db $(DB))
+$(READY_TO_BENCH): requirements-bench.lock $(READY_TO_CHECK)
+	@$(PYTHON) -m venv --clear $(CLICKHOUSE)
+	@$(CLICKHOUSE)/bin/python $(PIP_INSTALL) requirements-bench.lock
+	@touch $@
 
-.PHONY: bench-capacity
-bench-capacity: $(READY_TO_CHECK) ## [SHOPS=10000] [EVENTS=5000000] [DB=...]: what a server like this one carries
-	@$(PYTHON) -m tests.bench.capacity $(if $(SHOPS),--shops $(SHOPS)) \
-	  $(if $(EVENTS),--events-per-day $(EVENTS)) $(if $(DB),--db $(DB))
+.PHONY: bench
+bench: $(READY_TO_BENCH) ## [SIZE=50k|1M|5M|20M] [DB=sqlite|postgresql|both]: how fast it is here
+	@$(PYTHON) -m tests.bench $(if $(SIZE),--size $(SIZE)) $(if $(DB),--db $(DB))

@@ -15,7 +15,7 @@ def main(name: str) -> None:
     os.umask(0o077)
 
     # Imported rows are many small objects that form no cycles: Python looks for cycles once in a million
-    # new objects. `make bench` shows the difference in its imports of other systems' formats.
+    # new objects. Imports of other systems' formats are faster by it.
     gc.set_threshold(1_000_000)
 
     sys.exit(run_interruptibly(partial(commands, prog_name=name)))

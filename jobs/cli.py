@@ -59,7 +59,7 @@ KINDS: Final = NamesIn("jobs.importing.kinds", "KINDS")
 FORMATS: Final = NamesIn("jobs.importing.formats", "FORMATS")
 DATE_ORDERS: Final = NamesIn("jobs.importing.values.notation", "DATE_ORDERS")
 DECIMALS: Final = NamesIn("jobs.importing.values.notation", "DECIMALS")
-SOURCES: Final = NamesIn("jobs.pulls.sources", "SOURCES")
+SOURCES: Final = NamesIn("jobs.pulls.set_up", "SOURCES")
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -269,7 +269,7 @@ def pull(**options: Any) -> None:
     Runs the pulls of the source that `pulls add` has set up. Where there is none, `ecb` needs nothing,
     and `shopify` takes SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET.
     """
-    from jobs.commands.pull import pull_command
+    from jobs.commands.pulls import pull_command
 
     pull_command(**options)
 
@@ -392,8 +392,9 @@ def forget(**options: Any) -> None:
 
     Give as many identifiers as you know; the command lists those that were seen with them. Later imports drop
     such rows, or with --keep-orders the buyers of such orders. It also lists the files of the landing folder
-    that still name the person, and leaves them. What members ask for on their Data page waits for the next
-    refresh: at most 100 requests of a shop, of which a refresh ends 20.
+    that still name the person, and leaves them. The figures of the shop are built anew before it ends; until
+    then answers are as before. Requests of members on their Data page wait for the next refresh, at most 100
+    of a shop.
     """
     from jobs.commands.forget import forget_command
 
@@ -423,7 +424,7 @@ def rebuild(**options: Any) -> None:
 
     The API answers from the present ones until the new ones are complete.
     """
-    from jobs.commands.rebuild import rebuild_command
+    from jobs.commands.rollup import rebuild_command
 
     rebuild_command(**options)
 
@@ -479,11 +480,11 @@ def start() -> None:
 @main.command()
 @scheduled_as_option
 def dropped(**options: Any) -> None:
-    """Look at the files that members dropped on their Data page.
+    """Preview the import of files that members dropped on their Data page.
 
-    Their page shows what was found, and asks for the import, which is that of `landing`.
+    Their page shows the report. Files whose import they ask for go where `landing` imports them.
     """
-    from jobs.commands.dropped import dropped_command
+    from jobs.commands.landing import dropped_command
 
     dropped_command(**options)
 

@@ -51,6 +51,7 @@ atexit.register(shutil.rmtree, os.environ["DATA_DIR"], ignore_errors=True)
 BOTH_DATABASES = (
     "warehouse",
     "contract/test_form_rules.py",
+    "contract/test_later_rows.py",
     "jobs/commands/test_forget.py",
     "jobs/commands/test_scheduled_backups.py",
     "jobs/explaining/test_explain.py",
@@ -84,7 +85,7 @@ BOTH_DATABASES = (
     "web/api/test_all_steps.py",
     "web/api/test_filter_values.py",
     "web/api/test_form_quota.py",
-    "web/auth/test_gcra.py",
+    "web/limits/test_gcra.py",
     "web/auth/test_most_keys.py",
     "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py",

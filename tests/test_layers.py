@@ -30,9 +30,9 @@ TOP_LEVEL = {
     "jobs",
     "pyproject.toml",
     "requirements-audit.lock",
+    "requirements-bench.lock",
     "requirements-cluster.lock",
     "requirements-dev.lock",
-    "requirements.cdx.json",
     "requirements.lock",
     "tests",
     "warehouse",
@@ -40,7 +40,7 @@ TOP_LEVEL = {
 }
 
 
-_CLOCKS = {"time", "datetime", "jobs.run"}
+_CLOCKS = {"time", "datetime", "jobs.run", "warehouse.domain.time.now_micros"}
 _DATABASES = {"warehouse.connections", "sqlalchemy.engine", "adbc_driver_manager", "sqlite3"}
 # The libraries and rooms that a folder must not import.
 NARROWER = {
@@ -50,6 +50,12 @@ NARROWER = {
     "jobs/facts": _CLOCKS,
     "jobs/rollups": _CLOCKS | _DATABASES,
 }
+# The rooms of web, from the ground up: each imports only those before it.
+FLOORS = (
+    *("limits", "auth", "db", "http", "metrics", "api", "reports", "pages", "openapi", "dashboard"),
+    *("mcp", "app", "server", "collector", "cli", "__main__"),
+)
+
 _ASKS_THE_SYSTEM = {"ZoneInfo", "available_timezones", "gettz", "tz_convert", "tz_localize"}
 # The modules of jobs/facts that hold no connection.
 PURE = {"__init__", "answers", "calendar", "changes", "facts", "partials", "quarters"}
@@ -126,6 +132,23 @@ def importers(room: str, packages: set[str]) -> dict[str, list[str]]:
 def test_a_room_within_a_room_imports_only_what_it_may(room: str) -> None:
     assert modules(room)
     assert importers(room, NARROWER[room]) == {}
+
+
+def test_no_import_inside_web_climbs() -> None:
+    climbing = [
+        f"{module_name(path)} imports {name}"
+        for path in modules("web")
+        for name in imports_of(path.read_text())
+        if is_within(name, "web") and floor(name) > floor(module_name(path))
+    ]
+    assert climbing == []
+    assert {floor(module_name(path)) for path in modules("web")} == set(range(-1, len(FLOORS)))
+
+
+def floor(module: str) -> int:
+    """The place of a module's room among the FLOORS; -1 for `web` itself and what it defines."""
+    first = module.split(".")[1:2]
+    return FLOORS.index(first[0]) if first and first[0] in FLOORS else -1
 
 
 @pytest.mark.parametrize("room", ["warehouse", "jobs", "web"])
@@ -243,6 +266,35 @@ def test_nothing_is_left_open() -> None:
         if any(mark in line for mark in marks)
     ]
     assert left == []
+
+
+def test_a_figure_becomes_a_cell_in_one_place() -> None:
+    """Verdicts are made of all changes of a page together: none may pass them by."""
+    made = {
+        path.name: path.read_text().count("changes.cell(")
+        for path in modules("web/dashboard")
+        if "changes.cell(" in path.read_text()
+    }
+    assert made == {"table.py": 1}
+    writers = [path.name for path in modules("web/dashboard") if "written(" in path.read_text()]
+    assert writers == ["changes.py"]
+
+
+def test_sentences_begin_with_their_subject() -> None:
+    """A docstring or a comment in which a sentence begins with "Of", "What" or "Who" must be read twice."""
+    begins = re.compile(r"(?:^|[.:!?]\s+|\n\n|# )((?:Of|What|Who) .*)")
+    strays = []
+    for path in (path for room in ROOMS for path in modules(room)):
+        source = path.read_text()
+        texts = [line for line in source.splitlines() if line.lstrip().startswith("# ")]
+        texts += [
+            text
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and (text := ast.get_docstring(node))
+        ]
+        strays += [f"{path}: {found[1]}" for text in texts if (found := begins.search(text))]
+    assert strays == []
 
 
 def test_hints_name_commands_by_the_one_function() -> None:

@@ -1,4 +1,4 @@
-"""What `make test` leaves to `make test-all`.
+"""Tests that `make test` leaves to `make test-all`.
 
 `make test` is every rule once, on SQLite or in a core on PostgreSQL, and one browser, in five minutes.
 `make test-all` has all of it. Nothing lands without both; a test is here since its fault is rare, not since
@@ -35,7 +35,6 @@ THOROUGH: Final = (
     # kills at every place
     "system/faults",
     "jobs/pipeline/test_deadly_batches.py::test_where_every_process_dies_with_it_the_record_outlasts_them",
-    "jobs/pipeline/test_deadly_batches.py::test_a_batch_that_needs_too_much_is_a_failed_one",
     "jobs/pipeline/test_deadly_batches.py::test_the_workers_of_an_executor_survive_it_too",
     "jobs/importing/test_imports.py::test_an_undo_that_was_killed_is_ended_by_the_next_rollup",
     "warehouse/backups/test_backups.py::test_a_restore_that_is_killed_is_all_or_nothing",
@@ -68,7 +67,6 @@ THOROUGH: Final = (
     ),
     # clusters, poolers, and several processes at once
     "jobs/executors/test_dask_cluster.py",
-    "jobs/executors/test_plain_results.py",
     "jobs/executors/test_processes.py::test_processes_share_a_rollup_and_a_rebuild",
     "jobs/executors/test_processes.py::test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others",
     "jobs/scheduler/test_scheduler.py::test_files_that_another_scheduler_imports_are_looked_at_again",
@@ -120,10 +118,12 @@ BROWSER_CORE: Final = (
 # whole run sends (`tests/support/statements.py`): the cheapest that do, and the rooms about the database
 # itself. The other tests of both databases run on SQLite in `make test`.
 POSTGRES_CORE: Final = (
+    "contract/test_later_rows.py",
     "contract/test_receipts.py::test_a_cursor_that_is_none_gives_an_empty_page",
     "contract/test_receipts.py::test_all_pages_are_the_reports",
     "contract/test_receipts.py::test_every_order_tells_its_story",
     "jobs/explaining/test_explain.py::test_every_endpoint_is_explained",
+    "jobs/explaining/test_explain.py::test_facts_add_up_to_the_rows_of_every_summary",
     "jobs/explaining/test_explain.py::test_rows_that_are_gone_are_said_to_be_kept_as_facts",
     "jobs/facts/test_kept_facts_stored.py",
     "jobs/facts/test_read_raw.py",
@@ -143,6 +143,7 @@ POSTGRES_CORE: Final = (
     "jobs/importing/test_undo_rows.py::test_an_undone_version_passes_to_an_import_that_said_the_same",
     "jobs/importing/test_undo_rows.py::test_restated_spend_adds_versions_of_what_changed",
     "jobs/importing/test_undo_rows.py::test_what_is_fetched_again_each_day_adds_no_versions",
+    "jobs/pipeline/test_deadly_batches.py::test_a_batch_that_needs_too_much_is_a_failed_one",
     "jobs/pipeline/test_deleted_shops.py::test_a_verify_finds_no_difference_in_a_shop_that_is_deleted",
     "jobs/pipeline/test_forget_asked.py::test_a_member_touches_rejects_of_the_own_shop_alone",
     "jobs/pipeline/test_zone_changes.py::test_later_rules_move_the_shops_whose_instants_they_move",
@@ -150,22 +151,30 @@ POSTGRES_CORE: Final = (
     "jobs/pulls/test_pulls.py::test_pulled_files_go_in_time",
     "jobs/pulls/test_pulls.py::test_the_scheduler_runs_what_is_set_up_while_it_runs",
     "jobs/scheduler/test_conditions.py::test_a_pull_that_fails",
+    "jobs/scheduler/test_conditions.py::test_forms_that_a_member_had_forgotten_are_not_asked_for",
     "warehouse/backups/test_refusals.py::test_refused_without_force_where_there_is_data",
     "warehouse/connections",
     "warehouse/daily",
     "warehouse/editions",
     "warehouse/migrations/test_migrations.py::test_a_warehouse_of_a_newer_version_is_refused_in_one_line",
+    "warehouse/migrations/test_migrations.py::test_undos_and_forgets_that_were_asked_for_go_on",
+    "warehouse/migrations/test_migrations.py::test_what_pages_had_asked_for_goes_on",
+    "warehouse/forms",
+    "warehouse/intake",
     "warehouse/operations",
+    "warehouse/persons",
+    "warehouse/shops",
     "warehouse/tenants/test_deletion.py::test_a_deleted_shop_is_unknown_and_can_be_added_again",
     "warehouse/tenants/test_export.py::test_a_file_that_is_there_stays",
     "warehouse/tenants/test_export.py::test_of_two_versions_of_one_instant_only_the_standing_one_is_exported",
     "web/api/test_ad_spend.py::test_inverse_and_crossed_rates",
+    "web/api/test_ad_spend.py::test_without_spend_in_the_range_the_currency_with_most_ever",
     "web/api/test_filter_values.py",
     "web/api/test_form_quota.py",
     "web/api/test_notes.py::test_a_note_is_written_listed_and_taken_away",
     "web/api/test_notes.py::test_a_repeated_request_writes_once",
     "web/api/test_notes.py::test_two_at_once_stay_within_the_bound",
-    "web/auth/test_gcra.py",
+    "web/limits/test_gcra.py",
     "web/auth/test_most_keys.py::test_a_rotation_needs_room_for_the_old_key_while_that_works",
     "web/auth/test_sessions.py",
     "web/auth/test_sign_in_limits.py::test_a_known_browser_has_a_count_of_its_own",
@@ -208,7 +217,6 @@ POSTGRES_ALONE: Final = (
     "jobs/pipeline/test_pending_batches.py::test_an_import_says_for_whom_it_waits",
     "jobs/pipeline/test_raw_days.py::test_a_late_event_merges_with_what_was_kept",
     "jobs/pipeline/test_raw_days.py::test_what_computes_again_says_which_events_are_gone",
-    "jobs/pipeline/test_raw_days.py::test_what_decides_last_is_looked_for_in_few_kept_facts",
     "jobs/scheduler/test_conditions.py::test_a_batch_that_is_set_aside_does_not_wait",
     "jobs/scheduler/test_conditions.py::test_every_door_says_what_needs_an_operator",
     "jobs/scheduler/test_landing_conditions.py::test_landed_files_that_another_host_sees",

@@ -9,8 +9,8 @@ are counts of their smallest unit. Every measure adds up, over days and over any
 minimum or distinct count is stored.
 
 `packed_dims` are further dimensions that have too many combinations a day for a row each: all rows of
-one (day, dims) are packed into one binary column (`daily/packed_rows.py`), in which a column takes the bytes
-that `WIDTHS` says.
+one (day, dims) are packed into one binary column (`daily/packed_rows.py`), a long one into several parts, in
+which a column takes the bytes that `WIDTHS` says.
 
 Submissions and their outcomes, the orders that followed, are apart: a submission is counted on its day for
 good, and its outcomes grow with its age. So they are kept by `delay`, and only
@@ -27,7 +27,7 @@ cannot be read under another declaration, so the revision of a summary with `pac
 answers from reading the old edition: `op.execute("UPDATE shop SET edition = 0")`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from warehouse.domain.vocabulary import COMPLETE, LTV_HORIZONS, START, SUBSCRIBE, VIEW
@@ -49,10 +49,15 @@ class Summary:
     outcomes: str = ""
     # The summary that has these measures by these dimensions and by ATTRIBUTES.
     crossed: str = ""
+    # Its table is a temporary one with the same columns, in which jobs work rows out again.
+    is_staged: bool = False
 
     @property
     def table(self) -> str:
-        return f"daily_{self.name}"
+        return f"{'due' if self.is_staged else 'daily'}_{self.name}"
+
+    def staged(self) -> "Summary":
+        return replace(self, is_staged=True)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -131,8 +136,8 @@ SUMMARIES: Final = (
         packed_dims=("device", "delay"),
         crossed="crossed_outcome",
     ),
-    # By visitor besides: of some sessions, only the visitors themselves say how many they are. `events`: here
-    # quarters of an hour in which a session had some.
+    # The key has the visitor besides: only the visitors themselves tell how many some sessions have.
+    # `events`: quarters of an hour in which a session had some.
     Summary(
         "crossed_session",
         ("form",),

@@ -9,7 +9,6 @@ import os
 import pwd
 import re
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
@@ -28,7 +27,8 @@ _PR_SET_DUMPABLE: Final = 4
 _LONG: Final = 8
 _ALIKE: Final = 0.85
 _KEY_NAMES: Final = {CREDENTIALS_KEY.name, f"{CREDENTIALS_KEY.name}_FILE"}
-# Beside the program. An installed package lies among others: there, in the folder where a command is called.
+# The file lies beside the program; that of an installed package, which lies among others, in the folder where
+# a command is called.
 _DEFAULT_FILE: Final = (Path() if INSTALLED else Path(__file__).parents[1]) / ENV_FILE.default
 # KEY=VALUE. A value is in single quotes, as it is; in double quotes, where \ stands before " and \; or in
 # none, up to a # after a space.
@@ -68,8 +68,10 @@ def prepare(process: str) -> None:
             wrong.append(str(error))
     if wrong:
         raise WrongSettings("\n".join(wrong))
-    for warning in _nearly_settings():
-        print(f"Warning: {warning}", file=sys.stderr)  # noqa: T201
+    for variable in sorted(os.environ):
+        if name := _meant(variable):
+            warning = f"{variable} is set, and no setting is called so: is {name} meant?"
+            print(f"Warning: {warning}", file=sys.stderr)  # noqa: T201
     hide_memory()
 
 
@@ -99,16 +101,9 @@ def _add_credentials_key() -> None:
             os.environ[f"{CREDENTIALS_KEY.name}_FILE"] = str(path)
 
 
-def _nearly_settings() -> Iterator[str]:
-    """Sentences on variables that are probably misspelt settings: nothing reads them."""
-    for variable in sorted(os.environ):
-        if name := _meant(variable):
-            yield f"{variable} is set, and no setting is called so: is {name} meant?"
-
-
 @cache
 def _meant(variable: str) -> str:
-    """The setting, or its file, that a variable which is neither is nearly called; "" where none is."""
+    """The setting, or its file, that a variable probably misspells, which nothing reads; else ""."""
     names = {f"{setting.name}{ending}" for setting in SETTINGS for ending in ("", "_FILE")}
     # Short names, such as HOST, are like many that others use.
     long = sorted(name for name in names if len(name) >= _LONG)

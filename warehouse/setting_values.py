@@ -84,7 +84,7 @@ _DRIVERS: Final = {
 _URL_SAFE: Final = str.maketrans("+/", "-_")
 _KEY_BYTES: Final = 32
 
-# As hexadecimal digits, the fewest that are usual, 32 characters still hold 128 random bits.
+# Even as hexadecimal digits, 32 characters hold 128 random bits.
 _MIN_SECRET_LENGTH: Final = 32
 
 
@@ -124,7 +124,7 @@ def replica_url(text: str) -> str:
 
 @dataclass(frozen=True)
 class Number:
-    """Reads a whole number from `least` to `most`. `without` is the text that stands for none."""
+    """A parser of a whole number from `least` to `most`. `without` is the text that stands for none."""
 
     least: int
     most: int
@@ -170,7 +170,7 @@ def folder(text: str) -> Path:
 
 def cron(text: str) -> str:
     # Imported here: few processes have a schedule.
-    from warehouse.domain.cron import cron as trigger
+    from warehouse.domain.time import cron as trigger
 
     trigger(text)
     return text
@@ -201,7 +201,7 @@ def rate(text: str) -> tuple[int, int] | None:
 
 
 def origins(text: str) -> tuple[str, ...]:
-    """Each without the slash that browsers show at its end."""
+    """Origins with commas between them, each without the slash that browsers show at its end."""
     parts = [part.lower() for part in as_list(text)]
     for part in parts:
         if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/?#\s]+/?", part):

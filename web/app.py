@@ -14,20 +14,20 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.routing import BaseConverter
 
+from warehouse.domain.time import now_micros
 from warehouse.settings import WAREHOUSE_URL, replica_url
 from web import mcp, pages
 from web.api.endpoint import ROW_LIMITS, VERSION
 from web.api.row_limit import RowLimits
 from web.auth.sign_in_limits import KnownRefusals
-from web.clock import wall_clock
 from web.dashboard import views as dashboard
-from web.db.background_writes import BackgroundWrites
 from web.db.database import Database
 from web.db.dimensions import Dimensions
 from web.db.shop_cache import ShopCache
 from web.http import cors, errors, health, response_headers
 from web.http.admission import Admission
 from web.http.api_key_auth import LOOK_UP, authenticate, sent_key
+from web.http.background_writes import BackgroundWrites
 from web.http.compression import compress
 from web.http.current_request import CurrentRequest, new_request_id
 from web.http.errors import Refusal
@@ -36,11 +36,11 @@ from web.http.known_answers import KnownAnswers
 from web.http.rate_limits import RateLimits
 from web.http.request_bodies import bounded_requests
 from web.http.request_log import HandledRequest, handled_request, log_request
+from web.http.services import KEY, Services, services, services_of
 from web.mcp.views import serve as serve_assistants
 from web.openapi import views as openapi
 from web.pages.rendering import error_page
 from web.reports import ENDPOINTS
-from web.services import Services, install, services, services_of
 
 
 class TextConverter(BaseConverter):
@@ -59,7 +59,7 @@ class FormIdConverter(BaseConverter):
 
 def create_app(
     url: str | None = None,
-    clock: Callable[[], int] = wall_clock,
+    clock: Callable[[], int] = now_micros,
     rate_buckets: str | None = None,
     observe: Callable[[HandledRequest], None] | None = None,
 ) -> Flask:
@@ -77,7 +77,7 @@ def create_app(
     app.url_map.converters["form_id"] = FormIdConverter
     app.url_map.converters["text"] = TextConverter
     database = Database(url or WAREHOUSE_URL.get(), replica_url())
-    shared = Services(
+    app.extensions[KEY] = shared = Services(
         clock=clock,
         database=database,
         dimensions=Dimensions(),
@@ -88,7 +88,6 @@ def create_app(
         admission=Admission(),
         health=health.Health(database, clock),
     )
-    install(app, shared)
 
     def finish(response: Response) -> Response:
         response = response_headers.add(compress(response))

@@ -5,7 +5,7 @@ column out of a frame costs more than most computations on a small one.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from jobs.arrays.group_keys import Column
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Column]
 # Row indexes or a mask.
 Rows: TypeAlias = npt.NDArray[np.generic]
+T = TypeVar("T", pd.DataFrame, dict[str, Column])
 
 
 def int_columns(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Column]:
@@ -45,5 +46,13 @@ def row_count(columns: Columns) -> int:
 
 
 def without_rows(columns: Columns) -> dict[str, Column]:
-    """The same columns, empty."""
+    """The columns without any row."""
     return dict.fromkeys(columns, np.empty(0, dtype=np.int64))
+
+
+def those(rows: T, is_own: pd.Series | npt.NDArray[np.bool_]) -> T:
+    """The rows of a mask. Where these are all, nothing is copied."""
+    mask = np.asarray(is_own)
+    if mask.all():
+        return rows
+    return rows[mask] if isinstance(rows, pd.DataFrame) else take_rows(rows, mask)

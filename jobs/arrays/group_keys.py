@@ -29,7 +29,7 @@ class GroupKeys:
     size: int
 
     def dense(self) -> "GroupKeys":
-        """The same groups, with every key in range(size) in use."""
+        """Keys of the same groups, with every number in range(size) in use."""
         if self.size > _MAX_UNUSED_PER_ROW * len(self.keys):
             keys, uniques = pd.factorize(self.keys)
             return GroupKeys(keys, len(uniques))
@@ -39,7 +39,7 @@ class GroupKeys:
         return GroupKeys(rank[self.keys], int(rank[-1]) + 1 if self.size else 0)
 
     def any_row(self) -> Column:
-        """For each key (of dense keys) the index of one row that has it."""
+        """The index of one row that has the key, for each of the dense keys."""
         rows = np.empty(self.size, np.int64)
         rows[self.keys] = np.arange(len(self.keys))
         return rows
@@ -67,7 +67,7 @@ def index_of(values: Column, wanted: Column) -> Column:
 
 
 def index_of_rows(columns: Sequence[Column], wanted: Sequence[Column]) -> Column:
-    """For each wanted row the index of an equal row among the columns, -1 where there is none."""
+    """The index of an equal row among the columns for each wanted row, -1 where there is none."""
     joint = group_keys(*map(np.concatenate, zip(columns, wanted, strict=True))).dense()
     ours, theirs = np.split(joint.keys, [len(columns[0])])
     index = np.full(joint.size, -1)
@@ -106,12 +106,12 @@ def join(left: Sequence[Column], right: Sequence[Column]) -> tuple[Column, Colum
 
 
 def latest(groups: GroupKeys, at: Column, texts: pd.Series) -> Column:
-    """For each group (dense keys) the row with the greatest instant; ties: the greater text."""
+    """The row with the greatest instant of each group (dense keys); ties: the greater text."""
     return _extreme(groups, at, texts, 1)
 
 
 def earliest(groups: GroupKeys, at: Column, texts: pd.Series | None = None) -> Column:
-    """For each group (dense keys) the row with the least instant; ties: the smaller text, or any."""
+    """The row with the least instant of each group (dense keys); ties: the smaller text, or any."""
     return _extreme(groups, -at, texts, -1)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, report
 from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.signals import Stopped, graceful_stop, raise_if_stopped
 from warehouse import command, settings
 from warehouse.backups import BackupError, Progress, back_up, folder, restore
 from warehouse.connections.arrow import open_arrow
+from warehouse.domain.time import now_micros
 from warehouse.operations import job_runs
 from warehouse.operations.schedulers import BACKUP
 

@@ -19,10 +19,9 @@ from jobs.commands.processes import output_of, require_free, run_together
 from jobs.commands.run_within import run_within
 from jobs.demo.cast import QUIZ, SHOP_ID
 from jobs.demo.files import write
-from jobs.run.clock import now_micros
 from jobs.run.errors import CommandFailed
 from warehouse import command
-from warehouse.domain.time import from_micros
+from warehouse.domain.time import from_micros, now_micros
 from warehouse.domain.vocabulary import PERMISSIONS, SCOPES
 from warehouse.settings import DATA_DIR, HOST, PORT, WAREHOUSE_URL
 

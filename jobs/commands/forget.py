@@ -2,16 +2,16 @@
 
 import click
 
+from jobs.commands.rollup import build_without_removed
 from jobs.landing.files_of_person import files_of_person
 from jobs.pipeline import forgetting
 from jobs.pipeline.forgetting import PersonRows
 from jobs.run.console import report
-from jobs.run.job_run import JobRun, open_warehouse
-from jobs.run.shops import shop_keys
+from jobs.run.job_run import JobRun, open_warehouse, shop_keys
 from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.operations.forgotten import COLUMNS, Identifier, identifier_of
-from warehouse.operations.hash_secret import email_hasher
+from warehouse.persons.forgotten import COLUMNS, Identifier, identifier_of
+from warehouse.persons.hash_secret import email_hasher
 
 # Identifiers that were seen with the person's and are listed; the rest is counted.
 _LISTED = 20
@@ -40,6 +40,7 @@ def forget_command(shop: str, dry_run: bool, keep_orders: bool, **given: tuple[s
         report(f"removed: {done}  rejected rows {counts['rejects']}")
         _list_others(rows, keep_orders)
         _list_files(shop, person)
+    build_without_removed(shop)
 
 
 def _person(connection: ArrowConnection, texts: list[tuple[str, str]]) -> dict[Identifier, str]:

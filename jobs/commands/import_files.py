@@ -20,14 +20,13 @@ from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind
 from jobs.importing.preview import preview_files
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.shops import load_shops
-from jobs.run.clock import now_micros
 from jobs.run.console import Bar, bar, printable, printable_json
 from jobs.run.errors import SOME_REJECTED, CommandFailed
-from jobs.run.job_run import JobRun, open_warehouse
-from jobs.run.phases import phase
+from jobs.run.job_run import JobRun, open_warehouse, phase
 from warehouse import command, settings
+from warehouse.domain.time import now_micros
 from warehouse.operations import schedulers
-from warehouse.operations.hash_secret import email_hasher
+from warehouse.persons.hash_secret import email_hasher
 
 _PRINTED_REASONS: Final = 5
 _PRINTED_SHOPS: Final = 5

@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
-from jobs.run.job_run import JobRun, open_warehouse
-from jobs.run.shops import shop_keys
+from jobs.run.job_run import JobRun, open_warehouse, shop_keys
 from warehouse import command, settings
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.time import MICROS_PER_DAY, iso_millis
-from warehouse.operations import imports
-from warehouse.operations.imports import COUNTS, RUNNING, UNDOING, UNDONE, ImportedFile
+from warehouse.domain.time import MICROS_PER_DAY, iso_millis, now_micros
+from warehouse.domain.vocabulary import UNDOING, UNDONE
+from warehouse.intake import imports
+from warehouse.intake.imports import COUNTS, RUNNING, ImportedFile
 
 if TYPE_CHECKING:
     from jobs.importing.kinds.replace_last import TakenBack
@@ -42,6 +41,7 @@ def _as_text(one: ImportedFile) -> str:
 
 def undo_command(import_id: int, dry_run: bool) -> None:
     # The importer's parts are loaded where they are needed: a list is there sooner without them.
+    from jobs.commands.rollup import build_without_removed
     from jobs.importing.undo import JOB, preview, undo
 
     if dry_run:
@@ -52,8 +52,10 @@ def undo_command(import_id: int, dry_run: bool) -> None:
         return
     with JobRun(JOB, str(import_id), exclusive=True) as run:
         imported = _found(run.connection, import_id)
-        if imported.state != UNDONE:
-            click.echo(_told(imported, undo(run, imported), done=True))
+        if imported.state == UNDONE:
+            return
+        click.echo(_told(imported, undo(run, imported), done=True))
+    build_without_removed(imported.shop_id or None)
 
 
 def _found(connection: ArrowConnection, import_id: int) -> ImportedFile:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from jobs.run.console import log_as
-from warehouse.domain.time import day_number
+from warehouse.domain.time import cron, day_number
 from warehouse.settings import EXECUTOR
 
 # How many days of a shop `verify` compares, unless it is told.
@@ -82,9 +82,6 @@ def cron_or_off(_ctx: click.Context, _param: click.Parameter, text: str | None) 
     """A cron expression; "" for `off`."""
     if text is None or text == "off":
         return None if text is None else ""
-    # Imported here: few commands have a schedule.
-    from warehouse.domain.cron import cron
-
     try:
         cron(text)
     except ValueError as error:

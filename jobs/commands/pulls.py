@@ -1,15 +1,16 @@
-"""`pulls`: what is fetched by itself, and when."""
+"""`pulls`: what is fetched by itself, and when; `pull`: fetch it now into the landing folder."""
 
 from typing import Any
 
 from jobs.pulls import set_up
-from jobs.pulls.sources import SOURCES
-from jobs.run.console import report
-from jobs.run.errors import CommandFailed
+from jobs.pulls.run_pull import run_pull
+from jobs.pulls.set_up import SOURCES
+from jobs.run.console import report, say
+from jobs.run.errors import AlreadyRunning, CommandFailed
 from jobs.run.job_run import open_warehouse
 from warehouse import command
 from warehouse.domain.time import iso_millis
-from warehouse.operations import shop_pulls
+from warehouse.intake import shop_pulls
 
 
 def add_command(
@@ -55,3 +56,19 @@ def remove_command(name: str) -> None:
             raise CommandFailed(
                 f"no pull {name!r}; `{command('jobs pulls list')}` shows those there are"
             )
+
+
+def pull_command(source: str, shop: str | None, name: str | None, scheduled_as: str | None) -> None:
+    with open_warehouse() as connection:
+        names = [name] if name else set_up.ensure_pulls(connection, source, shop)
+    failures = []
+    for each in names:
+        try:
+            run_pull(each, scheduled_as)
+        except (CommandFailed, AlreadyRunning) as error:
+            if len(names) == 1:
+                raise
+            say(f"{each}: {error}")
+            failures.append(each)
+    if failures:
+        raise CommandFailed(f"{len(failures)} of {len(names)} pulls failed: {', '.join(failures)}")

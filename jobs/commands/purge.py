@@ -6,15 +6,15 @@ from jobs.landing.dropped import purge_dropped
 from jobs.landing.folder import purge_own
 from jobs.pipeline.joined_batches import join_batches
 from jobs.pipeline.raw_days import purge_events
-from jobs.run.clock import now_micros
 from jobs.run.console import report
 from jobs.run.job_run import JobRun
 from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
+from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, now_micros
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
-from warehouse.operations import dropped_files, job_runs
-from warehouse.operations.form_sightings import KEPT_DAYS
+from warehouse.forms.form_sightings import KEPT_DAYS
+from warehouse.intake import dropped_files
+from warehouse.operations import job_runs
 from warehouse.tenants.deletion import finish_deletions
 
 

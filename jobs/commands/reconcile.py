@@ -8,8 +8,8 @@ from jobs.run.console import json_line, printable
 from jobs.run.errors import CommandFailed
 from jobs.run.job_run import open_warehouse
 from warehouse import command
-from warehouse.domain.currencies import minor_units
-from warehouse.operations.reconcile import Cause, OrderSums, Reconciled, amount_of, reconcile
+from warehouse.domain.vocabulary import minor_units
+from warehouse.shops.reconcile import Cause, OrderSums, Reconciled, amount_of, reconcile
 
 
 def reconcile_command(

@@ -17,11 +17,11 @@ from jobs.importing.rejects import (
     rejects_of,
     retry_rejects,
 )
-from jobs.run.clock import now_micros
 from jobs.run.console import json_line, printable, report
 from jobs.run.job_run import open_warehouse
 from warehouse import settings
 from warehouse.connections.arrow import ArrowConnection
+from warehouse.domain.time import now_micros
 
 
 def rejects_command(

@@ -5,7 +5,7 @@ import click
 from jobs.commands.run_within import run_within
 from jobs.run.job_run import open_warehouse
 from jobs.scheduler.schedule import schedule
-from warehouse.operations.shop_pulls import JOB, Pull, list_pulls
+from warehouse.intake.shop_pulls import JOB, Pull, list_pulls
 
 
 def run_command(job: str) -> None:

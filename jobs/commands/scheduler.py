@@ -12,20 +12,19 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from jobs.landing import folder
-from jobs.run.clock import now_micros
 from jobs.run.console import log_as, say
 from jobs.run.heartbeat import beating
 from jobs.run.job_run import open_warehouse
 from jobs.run.signals import graceful_stop, wait_for_signal
 from jobs.scheduler.child_processes import KILL_AFTER_SECONDS, ChildProcesses
 from jobs.scheduler.schedule import Job, schedule
-from jobs.scheduler.signs_of_life import SignsOfLife
+from jobs.scheduler.scheduler_heartbeat import SchedulerHeartbeat
 from warehouse import settings
 from warehouse.connections.errors import in_one_line, is_outage
-from warehouse.domain.time import from_micros
+from warehouse.domain.time import from_micros, now_micros
+from warehouse.intake.shop_pulls import Pull, list_pulls
 from warehouse.operations import job_runs
 from warehouse.operations.schedulers import BACKUP, REFRESH
-from warehouse.operations.shop_pulls import Pull, list_pulls
 from warehouse.setting_values import SettingError
 
 _PULLS: Final = "pulls"
@@ -48,8 +47,8 @@ def scheduler_command() -> None:
     jobs = _Jobs(scheduler, children)
     jobs.begin()
     scheduler.add_job(jobs.follow, IntervalTrigger(seconds=_LOOK_SECONDS, timezone=UTC))
-    signs = SignsOfLife(url, landing, jobs.listed, children.warehouse)
-    with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1), beating(signs.beat):
+    heartbeat = SchedulerHeartbeat(url, landing, jobs.listed, children.warehouse)
+    with graceful_stop(lambda: None, seconds=KILL_AFTER_SECONDS + 1), beating(heartbeat.beat):
         scheduler.start()
         wait_for_signal()
         children.stop()

@@ -13,8 +13,8 @@ from jobs.run.errors import FAILED
 from jobs.run.job_run import open_warehouse
 from jobs.scheduler.status import of_shop, status
 from warehouse import settings
-from warehouse.operations.reject_reasons import KEPT
-from warehouse.operations.shop_pulls import JOB
+from warehouse.domain.vocabulary import KEPT
+from warehouse.intake.shop_pulls import JOB
 
 Row = dict[str, Any]
 
@@ -45,6 +45,9 @@ def _lines(report: Row) -> Iterator[str]:
     if "queued" in report:
         yield f"queued: {report['queued']['rows']} rows in {report['queued']['batches']} batches"
     yield from _first(map(_failing, report["failing"]), "  failed batches")
+    if report["tasks"]:
+        yield f"tasks: {len(report['tasks'])}"
+    yield from _first(map(_task, report["tasks"]), "  tasks")
     if "rejects" in report:
         yield from _of_everything(report)
     yield from _pulls(report["pulls"])
@@ -105,9 +108,14 @@ def _shops(shops: list[Row]) -> Iterator[str]:
 
 def _shop_behind(shop: Row) -> str:
     return (
-        f"  {shop['shop_id']}: {shop['state']}, {shop['waiting_rows']} rows wait"
+        f"  {shop['shop_id']}: {shop['state']}{_recomputing(shop)}, {shop['waiting_rows']} rows wait"
         f"{_lag(shop)}, last rollup {shop['last_rollup_at'] or 'never'}"
     )
+
+
+def _recomputing(shop: Row) -> str:
+    since = shop["recomputing_since"]
+    return f" (recomputing since {since}, until then as before)" if since else ""
 
 
 def _lag(shop: Row) -> str:
@@ -121,10 +129,17 @@ def _shop(shop: Row) -> Iterator[str]:
         if batch
         else "none"
     )
-    yield f"{shop['shop_id']} ({shop['timezone']}): {shop['state']}"
+    yield f"{shop['shop_id']} ({shop['timezone']}): {shop['state']}{_recomputing(shop)}"
     yield f"  last rollup   {shop['last_rollup_at'] or 'never'}"
     yield f"  waiting rows  {shop['waiting_rows']}{_lag(shop)}"
     yield f"  newest batch  {newest}"
+
+
+def _task(task: Row) -> str:
+    asked = f" asked at {task['asked_at']}" if task["asked_at"] else ""
+    tried = f", attempts: {task['attempts']}" if task["attempts"] else ""
+    given_up = f", given up: {task['reason']}" if task["reason"] else ""
+    return f"  {task['kind']} for {task['shop_id'] or 'several shops'}{asked}{tried}{given_up}"
 
 
 def _failing(batch: Row) -> str:

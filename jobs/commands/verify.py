@@ -11,12 +11,10 @@ from jobs.facts.day_facts import DaysByEdition
 from jobs.pipeline import comparison, plan, recompute
 from jobs.pipeline.comparison import Differences
 from jobs.pipeline.raw_days import say_purged
-from jobs.run.clock import now_micros
 from jobs.run.console import bar, report, say
-from jobs.run.job_run import JobRun
-from jobs.run.shops import shop_keys
+from jobs.run.job_run import JobRun, shop_keys
 from warehouse import command
-from warehouse.domain.time import NO_DAY, day_date
+from warehouse.domain.time import NO_DAY, day_date, now_micros
 from warehouse.editions import editions
 from warehouse.editions.editions import CURRENT, Edition
 from warehouse.editions.leases import Claim

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from jobs.demo.cast import FORMS, SHOP, SHOP_ID, ZONE, DemoForm
+from jobs.demo.cast import FORMS, SHOP, SHOP_ID, ZONE
 from jobs.demo.purchases import Order
 from jobs.demo.spending import ad_accounts, ad_spend, exchange_rates
 from jobs.demo.story import days_until, events_and_orders
@@ -34,9 +34,16 @@ def write(folder: Path, now: datetime, days: int) -> Files:
         events.setdefault(f"{day:%Y-%m}", []).extend(day_events)
         orders += day_orders
     spend = [row for day in all_days for row in ad_spend(day, elapsed if day == today else 1.0)]
+    forms = []
+    for number, form in enumerate(FORMS):
+        # Before any event. The same at each run, so that an import does not undo a change by the API.
+        created = datetime(2024, 10, 1 + number, 9, tzinfo=ZONE)
+        own = {"form_id": form.id, "shop_id": SHOP_ID, "name": form.name, "status": form.status}
+        times = {"created_at": created, "updated_at": created}
+        forms.append(own | {"schema": form.schema} | times)
     return {
         "shops": [_ndjson(folder / "shops.ndjson", [SHOP])],
-        "forms": [_ndjson(folder / "forms.ndjson", [_form(form) for form in FORMS])],
+        "forms": [_ndjson(folder / "forms.ndjson", forms)],
         "exchange-rates": [
             # From a week before, since there are no rates for a first day on a weekend.
             _csv(
@@ -53,20 +60,6 @@ def write(folder: Path, now: datetime, days: int) -> Files:
             for month, month_events in events.items()
         ],
         "orders": [_ndjson(folder / "orders.ndjson", orders)],
-    }
-
-
-def _form(form: DemoForm) -> dict[str, Any]:
-    # Before any event. The same at each run, so that an import does not undo a change by the API.
-    created = datetime(2024, 10, 1 + FORMS.index(form), 9, tzinfo=ZONE)
-    return {
-        "form_id": form.id,
-        "shop_id": SHOP_ID,
-        "name": form.name,
-        "status": form.status,
-        "schema": form.schema,
-        "created_at": created,
-        "updated_at": created,
     }
 
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from random import Random
 
-from jobs.demo.campaigns import CAMPAIGNS, Campaign
+from jobs.demo.cast import CAMPAIGNS, Campaign
 
 SEED = "formrevenue demo 1"
 VISITS_A_DAY = 360

@@ -5,8 +5,7 @@ from datetime import date, datetime, timedelta
 from random import Random
 from typing import Any
 
-from jobs.demo.campaigns import CAMPAIGNS
-from jobs.demo.cast import EXIT, SHOP, SHOP_ID
+from jobs.demo.cast import CAMPAIGNS, EXIT, SHOP, SHOP_ID
 from jobs.demo.people import randomness
 from jobs.demo.visits import Visit
 

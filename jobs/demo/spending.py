@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from jobs.demo.campaigns import PAID
-from jobs.demo.cast import SHOP_ID
+from jobs.demo.cast import CAMPAIGNS, SHOP_ID
 from jobs.demo.people import randomness
 
 ACCOUNTS = {"meta": "act_5501", "google": "880-221-7", "tiktok": "tt_9907"}
@@ -17,7 +16,9 @@ _SEGMENTS = {"mobile": 0.7, "desktop": 0.3}
 def ad_spend(day: date, elapsed: float) -> Iterator[dict[str, Any]]:
     """One row per campaign and segment; `elapsed` is the part of the day that has passed, 0 to 1."""
     chance = randomness("ads", day)
-    for campaign in PAID:
+    for campaign in CAMPAIGNS:
+        if not campaign.provider:
+            continue
         for segment, share in _SEGMENTS.items():
             spend = campaign.budget * share * chance.uniform(0.8, 1.15) * elapsed
             clicks = spend / _PRICE_OF_A_CLICK[campaign.provider] * chance.uniform(0.85, 1.15)

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from random import Random
 
-from jobs.demo.campaigns import CAMPAIGNS, Campaign
-from jobs.demo.cast import FORMS, ZONE, DemoForm
-from jobs.demo.people import Visitor, new_visitors, randomness, returning_visitor, visits_on
+from jobs.demo.cast import CAMPAIGNS, FORMS, ZONE, Campaign
+from jobs.demo.people import new_visitors, randomness, returning_visitor, visits_on
 from jobs.demo.purchases import Order, as_exported, orders_after, orders_without_form
 from jobs.demo.visits import Event, Visit, play
 
@@ -44,17 +42,13 @@ def _visits(day: date) -> Iterator[Visit]:
         visitor = newcomers[number] if is_new else returning_visitor(day, chance)
         campaign = visitor.campaign if is_new or chance.random() < 0.4 else _DIRECT
         form = chance.choices(FORMS, [form.share for form in FORMS])[0]
-        yield _visit(f"s_{day:%y%m%d}{number:04d}", form, visitor, campaign, day, chance)
-
-
-def _visit(
-    visit_id: str, form: DemoForm, visitor: Visitor, campaign: Campaign, day: date, chance: Random
-) -> Visit:
-    hour = chance.choices(range(24), _HOURS)[0]
-    moment = time(hour, chance.randrange(60), chance.randrange(60), chance.randrange(1000) * 1000)
-    # In UTC, since the visit's own times are added to it.
-    at = datetime.combine(day, moment, ZONE).astimezone(UTC)
-    return play(Visit(visit_id, form, visitor, campaign, at), chance)
+        hour = chance.choices(range(24), _HOURS)[0]
+        moment = time(
+            hour, chance.randrange(60), chance.randrange(60), chance.randrange(1000) * 1000
+        )
+        # In UTC, since the visit's own times are added to it.
+        at = datetime.combine(day, moment, ZONE).astimezone(UTC)
+        yield play(Visit(f"s_{day:%y%m%d}{number:04d}", form, visitor, campaign, at), chance)
 
 
 def days_until(last: date, count: int) -> list[date]:

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from jobs.demo.campaigns import Campaign
-from jobs.demo.cast import SHOP_ID, DemoForm, FormField, FormStep
+from jobs.demo.cast import SHOP_ID, Campaign, DemoForm, FormField, FormStep
 from jobs.demo.people import Visitor
 
 Event = dict[str, Any]
@@ -70,7 +69,22 @@ def play(visit: Visit, chance: Random) -> Visit:
                 _answer(visit, question, step, chance)
         _wait(visit, chance, 3)
         visit.send("step_complete", **where)
-    _submit(visit, chance)
+    person: dict[str, Any] = {"email": visit.visitor.email} if visit.email_known else {}
+    if visit.visitor.has_account and visit.email_known:
+        person["customer_id"] = visit.visitor.customer_id
+    if visit.email_known and visit.form.single_use:
+        visit.code = (f"{visit.form.single_use}-{visit.id[2:].upper()}", "")
+        person["discount_code"] = visit.code[0]
+    elif visit.email_known and visit.form.code:
+        visit.code = visit.form.code
+        person |= dict(zip(("discount_code", "discount_id"), visit.code, strict=True))
+    if visit.email_known and chance.random() < visit.form.subscribes:
+        visit.submitted_at = visit.at
+        visit.send("subscribe", **person)
+    if visit.form.completes:
+        _wait(visit, chance, 1)
+        visit.submitted_at = visit.submitted_at or visit.at
+        visit.send("complete", **person)
     return visit
 
 
@@ -94,45 +108,20 @@ def _answer(visit: Visit, question: FormField, step: FormStep, chance: Random) -
 
 
 def _value(visit: Visit, question: FormField, chance: Random) -> Any:
-    if question.choices is None:
+    if not question.choices:
         return {
             "email": visit.visitor.email,
             "phone": f"+1 555 01{chance.randrange(100):02d}",
             "number": chance.randint(1, 40),
             "date": f"{chance.randint(1960, 2005)}-{chance.randint(1, 12):02d}-15",
         }.get(question.type, "none that I know of")
-    weights = [weight for weight, _ in question.choices.values()]
-    picked = chance.choices(list(question.choices), weights, k=1)
+    weights = [one.weight for one in question.choices]
+    picked = chance.choices(question.choices, weights, k=1)
     if question.type == "multi_choice":
         picked += [
             other for other in question.choices if other not in picked and chance.random() < 0.3
         ]
     for choice in picked:
-        visit.appeal *= question.choices[choice][1]
-    return picked if question.type == "multi_choice" else picked[0]
-
-
-def _submit(visit: Visit, chance: Random) -> None:
-    person: dict[str, Any] = {"email": visit.visitor.email} if visit.email_known else {}
-    if visit.visitor.has_account and visit.email_known:
-        person["customer_id"] = visit.visitor.customer_id
-    if visit.email_known:
-        person |= _issue(visit)
-    if visit.email_known and chance.random() < visit.form.subscribes:
-        visit.submitted_at = visit.at
-        visit.send("subscribe", **person)
-    if visit.form.completes:
-        _wait(visit, chance, 1)
-        visit.submitted_at = visit.submitted_at or visit.at
-        visit.send("complete", **person)
-
-
-def _issue(visit: Visit) -> dict[str, str]:
-    """The fields of the event that issues a code, if the form has one."""
-    if visit.form.single_use:
-        visit.code = (f"{visit.form.single_use}-{visit.id[2:].upper()}", "")
-        return {"discount_code": visit.code[0]}
-    if visit.form.code:
-        visit.code = visit.form.code
-        return {"discount_code": visit.code[0], "discount_id": visit.code[1]}
-    return {}
+        visit.appeal *= choice.factor
+    answers = [choice.answer for choice in picked]
+    return answers if question.type == "multi_choice" else answers[0]

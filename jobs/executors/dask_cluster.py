@@ -4,11 +4,10 @@ import logging
 from concurrent.futures import Future
 from typing import Final
 
-from distributed import KilledWorker, Security
+from distributed import Client, KilledWorker, Security
 
 from jobs.executors.dask_setup import READY, on_worker
 from jobs.executors.engine import Engine, EngineUnavailable
-from jobs.executors.plain_results import PlainClient
 from jobs.executors.worker import work
 from warehouse.connections.errors import in_one_line
 
@@ -20,7 +19,6 @@ class DaskCluster(Engine):
     """The workers of a scheduler at `tls://HOST:PORT`; certificates are in Dask's own configuration."""
 
     deaths = (KilledWorker,)
-    grows = True
 
     def __init__(self, address: str) -> None:
         # The driver says what happens in one line. Dask would print tracebacks.
@@ -34,7 +32,7 @@ class DaskCluster(Engine):
                 "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..._CLIENT__CERT and ..._CLIENT__KEY"
             )
         try:
-            self._client = PlainClient(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+            self._client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
         except Exception as error:  # of the network, of certificates, of Dask's own configuration
             raise EngineUnavailable(
                 f"the Dask scheduler at {address} cannot be used: {in_one_line(error)}"

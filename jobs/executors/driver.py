@@ -2,8 +2,8 @@
 
 It hands out nothing: workers claim editions, as rollups on several hosts do, and take over those of a
 worker that has died. Their work is told as the warehouse tells it. The driver holds the lease of its job,
-keeps its record and shows its progress; workers keep records of their own. Its own drain does what is left,
-and all of it where there are no workers.
+keeps its record and shows its progress; workers keep records of their own. Its own worker loop does what
+is left, and all of it where there are no workers.
 """
 
 import time
@@ -12,18 +12,16 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from typing import Final
 
-from jobs.executors.engine import Engine, EngineUnavailable, WorkerDied
-from jobs.executors.processes import Processes
-from jobs.executors.worker import DONE, Request, fingerprint
+from jobs.executors.engine import Engine, EngineUnavailable
+from jobs.executors.processes import Processes, WorkerDied
+from jobs.executors.share import DONE, Share
 from jobs.pipeline import batching
 from jobs.run.console import say
 from jobs.run.errors import CommandFailed, blamed
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
+from jobs.run.job_run import JobRun, phase
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.editions import editions, failed_batches, leases, pending_batches
+from warehouse.editions import leases, pending_batches
 from warehouse.editions.editions import Edition
-from warehouse.operations import job_runs
 from warehouse.operations.process_id import LEASE_MICROS
 from warehouse.setting_values import SettingError
 
@@ -47,7 +45,8 @@ Plan = Callable[[], list[Edition]]
 @contextmanager
 def shared_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False) -> Iterator[None]:
     """Before the block, have an engine's workers roll up what a plan says, if it is more than one group. The
-    block does what is left: workers that lost their engine may end meanwhile. `only_due`: see `Drain`."""
+    block does what is left: workers that lost their engine may end meanwhile. `only_due`: see
+    `WorkerLoop`."""
     connection = run.connection
     if not connection.has_many_writers:
         raise CommandFailed(
@@ -63,16 +62,16 @@ def shared_out(run: JobRun, plan: Plan, executor: str, *, only_due: bool = False
         yield
         return
     phase("tasks")
-    results = _Results(run, numbers)
+    share = Share(run, numbers)
     try:
         with _open_engine(executor) as engine:
-            _Driver(run, engine, results, only_due=only_due).roll_up()
+            _Driver(run, engine, share, only_due=only_due).roll_up()
     except EngineUnavailable as error:
         say(f"{error}; this process goes on alone")
-    results.read()
-    results.read_failures()
+    share.read()
+    run.read_failures(numbers)
     yield
-    results.count()
+    share.count()
 
 
 @contextmanager
@@ -97,57 +96,12 @@ def _open_engine(executor: str) -> Iterator[Engine]:
         engine.close()
 
 
-class _Results:
-    """The work of a run's workers on these editions, as the warehouse tells it."""
-
-    def __init__(self, run: JobRun, numbers: list[int]) -> None:
-        self._run, self._connection, self.numbers = run, run.connection, numbers
-        self.rows = self._left = pending_batches.pending_rows(self._connection, numbers)
-        self.arguments = f"{len(numbers)} shops of run {run.record.run_id}"
-        # The rows and batches of workers that are in the run's record.
-        self._told = 0, 0
-        self._last_run = job_runs.last_run(self._connection)
-
-    def read(self) -> None:
-        """Bring the run's record and its progress up to date."""
-        self.count()
-        left = pending_batches.pending_rows(self._connection, self.numbers)
-        self._connection.commit()
-        self._run.on_rows(max(self._left - left, 0))
-        self._left = min(self._left, left)
-
-    def count(self) -> None:
-        """Bring the run's record up to date. Commits."""
-        record, connection = self._run.record, self._connection
-        tasks = job_runs.sums_of_tasks(connection, self.arguments, after=self._last_run)
-        record.rows += tasks[0] - self._told[0]
-        record.batches += tasks[1] - self._told[1]
-        self._told = tasks
-        record.shops |= editions.rolled_up_since(connection, self.numbers, self._run.started_at)
-        connection.commit()
-
-    def read_failures(self) -> None:
-        """Count the batches that have failed since the run began: it tries none of them again."""
-        since = self._run.started_at
-        failed = failed_batches.failed_since(self._connection, self.numbers, since)
-        # Those that the run has counted itself are among them.
-        self._run.failures |= failed
-        self._run.batches_failed({})
-
-
 class _Driver:
-    def __init__(self, run: JobRun, engine: Engine, results: _Results, *, only_due: bool) -> None:
-        self._run, self._engine, self._results = run, engine, results
-        part = results.rows // (_TURNS * max(len(engine.workers()), 1))
-        self._request = Request(
-            fingerprint(run.connection),
-            run.record.run_id,
-            run.started_at,
-            results.numbers,
-            only_due,
-            min(batching.BATCH_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION)),
-            results.arguments,
-        ).as_text()
+    def __init__(self, run: JobRun, engine: Engine, share: Share, *, only_due: bool) -> None:
+        self._run, self._engine, self._share = run, engine, share
+        part = share.rows // (_TURNS * max(len(engine.workers()), 1))
+        most = min(batching.BATCH_ROWS, max(part, batching.BATCH_ROWS // _MIN_FRACTION))
+        self._request = share.request(only_due=only_due, claimed_rows=most)
         self._working: dict[Future[str], str] = {}
         # The workers that were ever started.
         self._started: set[str] = set()
@@ -178,7 +132,7 @@ class _Driver:
         if self._working:
             self._worked_at = time.monotonic()
             return True
-        if self._has_one_ended or not self._engine.grows:
+        if self._has_one_ended:
             return False
         if present:
             raise EngineUnavailable("no worker can be used")
@@ -193,9 +147,9 @@ class _Driver:
         if now < self._look_at:
             return
         self._look_at = now + _WAREHOUSE_SECONDS
-        self._results.read()
+        self._share.read()
         connection = self._run.connection
-        if leases.held(connection, self._results.numbers, connection.now_micros()):
+        if leases.held(connection, self._share.numbers, connection.now_micros()):
             self._held_at = now
         most = _MAX_SECONDS_TO_END if self._has_one_ended else _MAX_SECONDS_WITHOUT_LEASE
         if self._working and now - self._held_at > most:
@@ -204,9 +158,7 @@ class _Driver:
 
     def _finish(self, worker: str, future: Future[str]) -> None:
         try:
-            answer: object = future.result()
-            if not isinstance(answer, str):
-                raise TypeError(f"it sent {type(answer).__name__} in place of a text")
+            answer = future.result()
         except CancelledError:
             return  # The engine has lost it. It may still be at work: then its editions are held.
         except self._engine.deaths as error:

@@ -11,15 +11,10 @@ class EngineUnavailable(Told):
     """The engine cannot be used now, and why."""
 
 
-class WorkerDied(Told):
-    """A process has ended before its work, and how."""
-
-
 class Engine(ABC):
-    """`deaths`: the errors of a worker that has died; `grows`: whether workers may come later."""
+    """`deaths`: the errors of a worker that has died."""
 
     deaths: ClassVar[tuple[type[Exception], ...]]
-    grows: ClassVar[bool]
 
     @abstractmethod
     def workers(self) -> set[str]:

@@ -4,6 +4,7 @@ A rollup is linear in its units (`Summary.unit`), and sums by edition. So the fa
 number of their own in the place of the edition: then one call says what each of them adds, of any summary.
 """
 
+from collections import ChainMap
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,8 +29,8 @@ EVENTS = 0
 
 @dataclass(frozen=True)
 class Contributions:
-    """`rows` have the columns of the summary's daily rows, in which `edition` is the number of a unit;
-    `sessions` and `orders` are those of each unit, by this number."""
+    """The shares of units in daily rows. `rows` have the columns of the summary's daily rows, in which
+    `edition` is the number of a unit; `sessions` and `orders` are those of each unit, by this number."""
 
     summary: Summary
     rows: pd.DataFrame
@@ -69,17 +70,15 @@ def contributions(
                     )
                     own = Contributions(summary, rows[is_counted], sessions, orders)
                     found[summary.name].append(own)
-    return [_joined(parts) for parts in found.values()]
-
-
-def _joined(parts: list[Contributions]) -> Contributions:
-    sessions: dict[int, list[int]] = {}
-    orders: dict[int, list[int]] = {}
-    for part in parts:
-        sessions |= part.sessions
-        orders |= part.orders
-    rows = pd.concat([part.rows for part in parts], ignore_index=True)
-    return Contributions(parts[0].summary, rows, sessions, orders)
+    return [
+        Contributions(
+            parts[0].summary,
+            pd.concat([part.rows for part in parts], ignore_index=True),
+            dict(ChainMap(*(part.sessions for part in reversed(parts)))),
+            dict(ChainMap(*(part.orders for part in reversed(parts)))),
+        )
+        for parts in found.values()
+    ]
 
 
 def _by_unit(rows: Columns, id: str) -> dict[int, list[int]]:
@@ -95,7 +94,11 @@ def _numbered(unit: str, facts: Facts) -> Facts:
         own = int_column(facts.sessions, "customer")
         of_orders = int_column(facts.orders, "customer")
     else:
-        own = ids if unit == "facts" else _first_of_pair(facts.sessions)
+        own = ids
+        if unit != "facts":
+            pairs = {name: int_column(facts.sessions, name) for name in PAIR}
+            frame = pd.DataFrame(pairs | {"session": ids})
+            own = frame.groupby(list(PAIR))["session"].transform("min").to_numpy()
         of_orders = _of(
             ids, own, int_column(facts.orders, "session"), int_column(facts.orders, "order")
         )
@@ -120,12 +123,6 @@ def _numbered(unit: str, facts: Facts) -> Facts:
         ),
         quarters=_with_edition(facts.quarters, _of(ids, own, of_quarters, of_quarters)),
     )
-
-
-def _first_of_pair(sessions: Columns) -> Column:
-    frame = pd.DataFrame({name: int_column(sessions, name) for name in (*PAIR, "session")})
-    first: Column = frame.groupby(list(PAIR))["session"].transform("min").to_numpy()
-    return first
 
 
 def _of(ids: Column, numbers: Column, wanted: Column, others: Column) -> Column:

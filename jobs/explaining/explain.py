@@ -9,12 +9,11 @@ import pyarrow as pa
 from jobs.explaining.asked import measures_of, summaries_of
 from jobs.explaining.contributions import EVENTS, Contributions, contributions
 from jobs.explaining.origins import Origins
-from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily.writer import rows_of_spans
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date
-from warehouse.editions.editions import CURRENT, Edition, list_editions
+from warehouse.editions.editions import CURRENT, FROZEN, Edition, list_editions
 
 
 def explain(
@@ -32,11 +31,16 @@ def explain(
     summaries, named = summaries_of(endpoint)
     form = form.lower() or named
     if form:
-        summaries = tuple(each for each in summaries if _has_form(each))
+        summaries = tuple(each for each in summaries if "form" in (*each.dims, *each.packed_dims))
         if not summaries:
             raise ValueError(f"{endpoint!r} has no figures of one form. Leave --form out")
     chosen = measures_of(field, summaries) if field else set()
     editions = list_editions(connection, CURRENT, shop)
+    if not editions and list_editions(connection, FROZEN, shop):
+        raise LookupError(
+            f"the figures of {shop!r} are from before rows of it were removed, and are built anew: ask again "
+            "after the next rollup"
+        )
     if not editions:
         raise LookupError(f"{shop!r} is no shop with figures")
     edition = editions[0]
@@ -55,10 +59,6 @@ def explain(
             if not chosen or chosen & set(each.summary.measures)
         ],
     }
-
-
-def _has_form(summary: Summary) -> bool:
-    return "form" in (*summary.dims, *summary.packed_dims)
 
 
 def _explained(
@@ -84,13 +84,27 @@ def _explained(
     stored = counted(rows_of_spans(connection, summary, span).to_pandas())
     added = counted(found.rows).sort_values(["edition", *dims])
     units = list(dict.fromkeys(added["edition"].tolist()))
+    shown = units[:most]
+    sessions = origins.sessions([id for unit in shown for id in found.sessions.get(unit, ())])
+    orders = origins.orders([id for unit in shown for id in found.orders.get(unit, ())])
+    # Each unit with what it adds, and the form sessions, orders and raw rows that it consists of.
+    facts = []
+    for unit in shown:
+        fact: dict[str, Any] = {
+            "adds": _rows(origins, added[added["edition"] == unit], dims, measures),
+            "sessions": [sessions[id] for id in found.sessions.get(unit, ())],
+            "orders": [orders[id] for id in found.orders.get(unit, ())],
+        }
+        if unit == EVENTS:
+            fact["events"] = origins.events_of_day(day, form)
+        facts.append(fact)
     return {
         "summary": summary.name,
         "measures": measures,
         "stored": _total(stored, measures),
         "listed": _total(added, measures),
         "rows": _rows(origins, stored.sort_values(dims), dims, measures),
-        "facts": _facts(day, form, found, origins, added, dims, measures, units[:most]),
+        "facts": facts,
         "further_facts": max(len(units) - most, 0),
     }
 
@@ -107,30 +121,3 @@ def _rows(
         {**of_row, **dict(zip(measures, values, strict=True))}
         for of_row, values in zip(origins.dimensions(rows, dims), numbers, strict=True)
     ]
-
-
-def _facts(
-    day: int,
-    form: str,
-    found: Contributions,
-    origins: Origins,
-    added: pd.DataFrame,
-    dims: Sequence[str],
-    measures: Sequence[str],
-    units: Sequence[int],
-) -> list[dict[str, Any]]:
-    """The units, with what each adds, and the form sessions, orders and raw rows that it consists of."""
-    sessions = origins.sessions([id for unit in units for id in found.sessions.get(unit, ())])
-    orders = origins.orders([id for unit in units for id in found.orders.get(unit, ())])
-    facts = []
-    for unit in units:
-        own = added[added["edition"] == unit]
-        fact: dict[str, Any] = {
-            "adds": _rows(origins, own, dims, measures),
-            "sessions": [sessions[id] for id in found.sessions.get(unit, ())],
-            "orders": [orders[id] for id in found.orders.get(unit, ())],
-        }
-        if unit == EVENTS:
-            fact["events"] = origins.events_of_day(day, form)
-        facts.append(fact)
-    return facts

@@ -57,7 +57,11 @@ class Origins:
             elif dim in _DAYS:
                 found[dim] = {id: f"{day_date(id)}" if id >= 0 else None for id in ids}
             elif dim == "utm":
-                found[dim] = self._utms(ids)
+                utms = self._rows(tables.dim_utm, f"utm IN ({sql_list(sorted({0, *ids}))})")
+                found[dim] = {
+                    utm["utm"]: {name: utm[name] for name in UTM_FIELDS if utm[name]}
+                    for utm in utms
+                }
             elif dim not in _NUMBERS:
                 found[dim] = self._texts(ids)
         return [
@@ -116,7 +120,7 @@ class Origins:
         rows = self._raw_events(condition)
         if form:
             rows = rows[rows["form"] == text_id(form)]
-        return self._told(rows)
+        return self._shown(rows)
 
     def _rows(self, table: Any, condition: str) -> list[dict[str, Any]]:
         sql = f"SELECT {names([column.name for column in table.columns])} FROM {table.name} "
@@ -127,10 +131,6 @@ class Origins:
         listed = sql_list(sorted({0, *ids}))
         rows = self._rows(tables.dim_text, f"id IN ({listed})")
         return {row["id"]: row["text"] for row in rows}
-
-    def _utms(self, ids: Iterable[int]) -> dict[int, dict[str, str]]:
-        rows = self._rows(tables.dim_utm, f"utm IN ({sql_list(sorted({0, *ids}))})")
-        return {row["utm"]: {name: row[name] for name in UTM_FIELDS if row[name]} for row in rows}
 
     def _staged(self, texts: list[str]) -> str:
         return self._connection.stage(
@@ -148,11 +148,11 @@ class Origins:
         found: dict[int, list[dict[str, Any]]] = defaultdict(list)
         staged = self._staged(sessions)
         rows = self._raw_events(f"r.form_session_id IN (SELECT id FROM {staged})")
-        for hash, event in zip(rows["session_hash"].tolist(), self._told(rows), strict=True):
+        for hash, event in zip(rows["session_hash"].tolist(), self._shown(rows), strict=True):
             found[hash].append(event)
         return found
 
-    def _told(self, rows: pd.DataFrame) -> list[dict[str, Any]]:
+    def _shown(self, rows: pd.DataFrame) -> list[dict[str, Any]]:
         imports = self._imports(rows["batch"])
         columns = (rows[name].tolist() for name in ("event_id", "type", "at", "batch"))
         return [

@@ -1,4 +1,4 @@
-"""Which answers of a form session count: the first questions; and in pairs of questions the first choices.
+"""The answers of a form session that count: the first questions; and in pairs of questions the first choices.
 
 Questions are in the order of their ids, and choices of an answer in that of their texts, by code point. So
 what counts depends neither on the order of arrival nor on other sessions, and the tables of a form's first

@@ -13,14 +13,16 @@ from jobs.arrays.group_keys import Column, sorted_unique
 from jobs.facts import quarters
 from jobs.facts.read_raw import chosen_texts
 from warehouse import tables
-from warehouse.catalogue import MILESTONES
+from warehouse.catalogue import ATTRIBUTES, MILESTONES, REVENUE
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import MICROS_PER_DAY, NEVER, NO_DAY, day_start
 from warehouse.domain.vocabulary import OTHER_DEVICE
 from warehouse.tables.base import is_text
 
 _SESSION: Final = [
-    column.name for column in tables.fact_form_session.columns if not is_text(column)
+    *("edition", "session", "form", "visitor", *ATTRIBUTES, "customer", "first_at"),
+    *(milestone.instant for milestone in MILESTONES),
+    *("submitted_at", *REVENUE),
 ]
 _ORDER: Final = [column.name for column in tables.fact_order.columns if not is_text(column)]
 _DAYS: Final = {milestone.day: milestone.instant for milestone in MILESTONES} | {

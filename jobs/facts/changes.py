@@ -30,7 +30,7 @@ _ORDER_NUMBERS: Final = [name for name in ORDER if not is_text(tables.fact_order
 
 @dataclass(frozen=True)
 class Versions:
-    """The same rows before (`old`, as stored) and after (`new`)."""
+    """Rows before a change (`old`, as stored) and after it (`new`)."""
 
     old: pd.DataFrame
     new: pd.DataFrame
@@ -58,7 +58,7 @@ class Versions:
         return Versions(self.old[differs[:stored]], self.new[is_new])
 
     def stacked(self, old: pd.DataFrame, new: pd.DataFrame) -> "Versions":
-        """With rows added to each version, in the columns of the first."""
+        """Versions with rows added to each, in the columns of the first."""
         return Versions(
             *(
                 pd.concat([rows[old.columns], more[old.columns]], ignore_index=True)
@@ -67,7 +67,7 @@ class Versions:
         )
 
     def plus(self, *parts: pd.DataFrame) -> "Versions":
-        """With unchanged rows added. Rows that are there already, in either version, stay."""
+        """Versions with unchanged rows added. Rows that are there already, in either version, stay."""
         if not any(map(len, parts)):
             return self
         rows = unique_ids(*parts)
@@ -77,7 +77,7 @@ class Versions:
 
 @dataclass(frozen=True)
 class CodeUsage:
-    """How often facts name codes, and the discount that each code belongs to.
+    """The numbers of facts that name codes, and the discount that each code belongs to.
 
     - `codes`: edition, code; every code that the rows of the batches name in either version
     - `counts`: the new rows of code_usage of these codes
@@ -96,8 +96,9 @@ class Changes:
     """Old and new version of the facts that a change touches. Each subject reads what it depends on into
     them, and derives its own (`pipeline/derive.py`); the last are the discounts.
 
-    - `partials`: what the rows of the touched sessions and orders say by themselves
-    - `touched`: ids of the touched sessions, those that have no event left among them
+    - `partials`: what the rows of the touched sessions and orders say by themselves, but for what is in the
+      other fields: the sessions with their steps and answers
+    - `touched`: ids of the touched sessions
     - `sessions`: columns SESSION by session id, `orders`: columns ORDER by order id; all that were
       read, changed or not
     - `steps`, `answers`: rows of fact_step and fact_answer of the touched sessions
@@ -213,7 +214,7 @@ def unique_ids(*rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def stack(rows: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
-    """Both, in the columns of the first."""
+    """Rows of two frames, in the columns of the first."""
     return pd.concat([rows, more[rows.columns]]) if len(rows) else more[rows.columns]
 
 

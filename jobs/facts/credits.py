@@ -50,7 +50,7 @@ from warehouse.daily import group_sum
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from warehouse.domain.vocabulary import BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED
 
-# Whom a submission and an order can have in common.
+# The persons that a submission and an order can share.
 _PERSON: Final = ("customer", "visitor")
 # A person with more submissions in a window than this is looked up among those that hold a code, not the
 # other way round.
@@ -80,7 +80,7 @@ def _same(name: str) -> str:
 
 
 def _until_next(name: str) -> str:
-    """Orders from one submission of a person until the next."""
+    """The SQL condition of the orders from one submission of a person until the next."""
     return (
         f'f.created_at BETWEEN k."low" AND k."high" AND NOT EXISTS (SELECT 1 FROM {_same(name)} '
         'AND n.submitted_at > k."low" AND n.submitted_at <= f.created_at)'
@@ -88,7 +88,7 @@ def _until_next(name: str) -> str:
 
 
 def _last(name: str) -> str:
-    """The last submission of a person by an instant, and all that tie with it."""
+    """The SQL condition of a person's last submission by an instant, and of all that tie with it."""
     return (
         f"f.submitted_at <> {NEVER} AND f.submitted_at = (SELECT n.submitted_at FROM {_same(name)} "
         'AND n.submitted_at <= k."at" ORDER BY n.submitted_at DESC LIMIT 1)'
@@ -96,7 +96,8 @@ def _last(name: str) -> str:
 
 
 def _last_with_code(name: str) -> str:
-    """The last one in the window that was issued a code, and all of the person that tie with it."""
+    """The SQL condition of the last submission in the window that was issued a code, and of all of the person
+    that tie with it."""
     window = 'n.submitted_at BETWEEN k."low" AND k."at"'
     own = f"{_same(name)} AND {window}"
     holders = f"{_SAME_CODE} AND {window}"
@@ -217,7 +218,12 @@ def _candidates(
     window: int,
 ) -> list[pd.DataFrame]:
     """The sessions that one of the orders is or may be credited to."""
-    stored = [load_sessions(connection, _credited_sessions(orders.old))]
+    stored = [
+        load_sessions(
+            connection,
+            distinct_rows(key_columns(orders.old[orders.old["session"] != 0], "session")),
+        )
+    ]
     ordered = orders.new[["edition", "order", "created_at", *_PERSON]]
     used = order_codes.new[["order", "code"]].merge(ordered.reset_index(drop=True), on="order")
     for name in _PERSON:
@@ -244,10 +250,6 @@ def _used(orders: pd.DataFrame, *names: str) -> dict[str, Column]:
     columns = key_columns(rows, *names, "created_at")
     columns["at"] = columns.pop("created_at")
     return columns
-
-
-def _credited_sessions(orders: pd.DataFrame) -> dict[str, Column]:
-    return distinct_rows(key_columns(orders[orders["session"] != 0], "session"))
 
 
 def changed_submissions(sessions: Versions, batch: Column) -> Versions:
@@ -286,11 +288,11 @@ def spans_until_next(arrived: Mapping[str, Column], window: int) -> dict[str, Co
 
 
 def until(used: Mapping[str, Column], gone: Mapping[str, Column], window: int) -> dict[str, Column]:
-    """Up to which instant, and from the start of which window on, the last submission with a key is a
-    candidate: edition, the key, low, at.
+    """Spans in which the last submission with a key is a candidate: edition, the key, `at` (the end) and
+    `low` (the start of the window before it).
 
-    `used`: edition, the key, at: that of the orders to credit. Where a submission loses the key (`gone`, see
-    `only_in`), the last one before it is asked for.
+    `used`: edition, the key, and the instant `at` of the orders to credit. Where a submission loses the key
+    (`gone`, see `only_in`), the last one before it is asked for.
     """
     before = {**gone, "at": gone["at"] - 1}
     instants = distinct_rows({name: np.concatenate([used[name], before[name]]) for name in before})

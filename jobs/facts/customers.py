@@ -100,7 +100,7 @@ def resolve(
 ) -> Resolution:
     """Resolve the e-mails `keys` (edition, email).
 
-    `stored`: their rows in fact_email, before and after events were removed; `seen`: rows of fact_email
+    `stored`: their rows in fact_email, all and those that count; `seen`: rows of fact_email
     from the events of the batch; `orders`: all orders that have one of the e-mails.
     """
     kept = stored.new

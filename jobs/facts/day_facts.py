@@ -30,7 +30,7 @@ from warehouse.editions.zone_rules import zone_of
 _SESSION: Final = ["edition", "session"]
 # Raw events that are in memory together with their texts; two such parts are.
 _READ_AT_ONCE: Final = 500_000
-# Events whose facts are in memory together.
+# Events whose facts are in memory together. A choice of an answer takes as much as two of them.
 _EVENTS_AT_ONCE: Final = 1_000_000
 
 
@@ -38,6 +38,13 @@ DaysByEdition: TypeAlias = Mapping[Edition, Sequence[int]]
 """The days of each edition, ascending."""
 
 _STAGED: Final = "staged_spans"
+# The choices of those who submitted in the staged days.
+_CHOICES: Final = f"""
+SELECT CAST(COALESCE(SUM(1 + (LENGTH(a.value) - LENGTH(REPLACE(a.value, '","', ''))) / 3), 0) AS BIGINT)
+FROM {_STAGED} k CROSS JOIN fact_form_session f CROSS JOIN fact_answer a
+WHERE f.edition = k.edition AND f.submitted_at BETWEEN k.low AND k.high
+AND a.edition = f.edition AND a.session = f.session
+"""
 
 
 def _of_days(table: str, at: str) -> str:
@@ -97,7 +104,8 @@ def stored_facts(
     `editions`: the edition of each shop key; `spans`: those staged (`stage`).
     """
     events = _events(connection, editions, spans)
-    parts = 1 + len(events) // _EVENTS_AT_ONCE
+    choices = 2 * int(connection.value(_CHOICES))
+    parts = 1 + (len(events) + choices) // _EVENTS_AT_ONCE
     session, answer = tables.fact_form_session, tables.fact_answer
     visitors, customers = [], []
     for part in range(parts):
@@ -165,7 +173,8 @@ def _single_facts(
     orders = load(connection, tables.fact_order, span, created)
     submitted = sessions[sessions["submitted_at"] != NEVER]
     # An order stands on its own day with the day of its submission, and on that one.
-    ordered_from = load(connection, session, _credited(orders))
+    credited = orders.loc[orders["session"] != 0, _SESSION].drop_duplicates()
+    ordered_from = load(connection, session, credited)
     ordered = load(connection, tables.fact_order, submitted[_SESSION])
     with_ordered = _together(sessions, ordered_from, "session")
     return Facts(
@@ -190,13 +199,8 @@ def _parts(keys: list[pd.DataFrame], id: str, parts: int) -> Iterator[pd.DataFra
 
 
 def _together(rows: pd.DataFrame, more: pd.DataFrame, id: str) -> pd.DataFrame:
-    """Both, each id once."""
+    """Rows of two frames, each id once."""
     return pd.concat([rows, more], ignore_index=True).drop_duplicates(id)
-
-
-def _credited(orders: pd.DataFrame) -> pd.DataFrame:
-    """The sessions that these orders are credited to: edition, session; each once."""
-    return orders.loc[orders["session"] != 0, _SESSION].drop_duplicates()
 
 
 def _events(
@@ -208,7 +212,7 @@ def _events(
     during = f"last_at >= {low} AND first_at <= {high}"
     found = [
         kept.events(editions[shop_key])[["edition", "form", "at"]]
-        for _, shop_key, kept, _ in kept_facts.read_counted(connection, editions, during)
+        for _, shop_key, kept in kept_facts.read_counted(connection, editions, during)
     ]
     rules = rules_of(connection, editions.values())
     with closing(connection.parts_of(tables.raw_event, EVENTS, _READ_AT_ONCE)) as parts:

@@ -87,7 +87,9 @@ def _usage(
     if not row_count(codes):
         return _no_codes()
     if recount:
-        stored = _recounted_usage(connection, codes)
+        # Rows of code_usage of these codes, counted from the stored facts. Keys may repeat.
+        connection.stage(_CODES, fact_table_io.to_arrow(codes, CODE))
+        stored = connection.rows_of(tables.code_usage, _USAGE).to_pandas()
     else:
         stored = fact_table_io.load(connection, tables.code_usage, codes)
     counts = usage_counts(stored, issues, changes.sessions.of(changes.touched), used)
@@ -112,12 +114,6 @@ def _read_holders(connection: ArrowConnection, changes: Changes, moved: pd.DataF
     fact_table_io.read_order_codes(connection, changes, orders[~is_read])
     changes.sessions = changes.sessions.plus(sessions)
     changes.orders = changes.orders.plus(orders)
-
-
-def _recounted_usage(connection: ArrowConnection, codes: dict[str, Column]) -> pd.DataFrame:
-    """Rows of code_usage of these codes, counted from the stored facts. Keys may repeat."""
-    connection.stage(_CODES, fact_table_io.to_arrow(codes, CODE))
-    return connection.rows_of(tables.code_usage, _USAGE).to_pandas()
 
 
 def _no_codes() -> CodeUsage:
@@ -188,8 +184,8 @@ def _counts(
 
 @dataclass(frozen=True)
 class _Names:
-    """For each code of the counts (`codes`: edition, code) the text that names its discount: a discount
-    id, or "" where it is the text of the id `shown`, which is a form's where `by_form`."""
+    """The text that names the discount of each code of the counts (`codes`: edition, code): a discount id; or
+    "", where the id `shown` has the text, which is a form's where `by_form`."""
 
     codes: pd.DataFrame
     discount_ids: pd.Series

@@ -1,8 +1,8 @@
-"""Facts read from the warehouse by sets of keys; and the changed ones as rows of tables, and written."""
+"""Facts in the warehouse: read by sets of keys, and written where they changed."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,11 @@ from jobs.facts.changes import (
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.editions.editions import SESSION_BITS
+from warehouse.editions.pending_batches import sql_list
 from warehouse.tables.base import column_names, key_names, partially_indexed
+
+# To stage so many keys takes longer than to ask whether there is anything to look up.
+_MANY_KEYS: Final = 1_000
 
 
 def to_arrow(rows: Columns, columns: Sequence[str]) -> pa.Table:
@@ -51,7 +55,7 @@ def load(
     Other columns of `keys` can be used in `condition`. A row that equals several keys comes as often.
     """
     columns = columns or column_names(table)
-    if not row_count(keys):
+    if not row_count(keys) or _is_empty(connection, table, keys):
         return no_rows(table, columns)
     key = list(keys)
     staged = connection.stage("staged_facts", to_arrow(_sorted(keys, key), key))
@@ -69,6 +73,15 @@ def load(
     return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
 
 
+def _is_empty(connection: ArrowConnection, table: Table, keys: Columns) -> bool:
+    """Whether the table has no row of the editions of many keys, as in a first rollup."""
+    if row_count(keys) < _MANY_KEYS:
+        return False
+    editions = sql_list(np.unique(keys["edition"]).tolist())
+    found = f"SELECT 1 FROM {table.name} WHERE edition IN ({editions}) LIMIT 1"
+    return connection.value(found) is None
+
+
 def key_columns(rows: Columns, *names: str) -> dict[str, Column]:
     """`edition` and these columns, as arrays."""
     return {name: np.asarray(rows[name]) for name in ("edition", *names)}
@@ -80,7 +93,7 @@ def load_sessions(
     condition: str = "true",
     equal: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """As `load`: the columns SESSION, by session id."""
+    """Load sessions, by session id: the columns SESSION. See `load`."""
     rows = load(connection, tables.fact_form_session, keys, condition, SESSION, equal)
     return by_id(rows, "session")
 
@@ -88,18 +101,19 @@ def load_sessions(
 def load_orders(
     connection: ArrowConnection, keys: Columns, condition: str = "true"
 ) -> pd.DataFrame:
-    """As `load`: the columns ORDER, by order id."""
+    """Load orders, by order id: the columns ORDER. See `load`."""
     return by_id(load(connection, tables.fact_order, keys, condition, ORDER), "order")
 
 
 def read_issues(connection: ArrowConnection, changes: Changes, sessions: pd.DataFrame) -> None:
-    """Read into the changes what codes these sessions, which are not touched, were issued."""
+    """Read the codes that these sessions, which are not touched, were issued, into the changes."""
     rows = load(connection, tables.fact_code_issued, key_columns(sessions, "session"))
     changes.issues = changes.issues.stacked(rows, rows)
 
 
 def read_order_codes(connection: ArrowConnection, changes: Changes, orders: pd.DataFrame) -> None:
-    """Read into the changes what codes these stored orders used: the touched ones before the change alone."""
+    """Read the codes that these stored orders used into the changes: the touched ones before the change
+    alone."""
     rows = load(connection, tables.fact_order_code, key_columns(orders, "order"))
     is_touched = rows["order"].isin(changes.partials.orders["order"])
     changes.order_codes = changes.order_codes.stacked(rows, rows[~is_touched])
@@ -188,8 +202,8 @@ class Replacement(NamedTuple):
 
 
 def replacements(changes: Changes) -> Iterator[Replacement]:
-    """Beside `Changes.whole`, the rows that changes replace which were not read whole: of the touched orders
-    and of the codes that are named. An order that has no new version goes."""
+    """Rows that changes replace and that were not read whole (`Changes.whole` has the others): those of the
+    touched orders and of the codes that are named. An order without a new version goes."""
     orders = changes.orders.of(changes.touched_orders)
     new = pd.concat([orders.new, changes.standing_orders[["order_id"]]], axis="columns")
     yield Replacement(tables.fact_order, orders.old[["edition", "order"]], new)

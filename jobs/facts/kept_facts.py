@@ -8,8 +8,7 @@ They are import batches: a new edition applies one like any other. Those of a ba
 shops have a few sessions a night. `kept_key` says in which cells a session or an e-mail address is.
 """
 
-import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final, NamedTuple
 
@@ -114,12 +113,11 @@ class KeptFacts:
 
 
 class KeptBatch(NamedTuple):
-    """The kept facts of an import batch; `digest`: of the cell as it is stored."""
+    """The kept facts of an import batch."""
 
     batch_id: int
     shop_key: int
     facts: KeptFacts
-    digest: bytes
 
 
 def keep(raw: RawEvents, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
@@ -157,7 +155,7 @@ def keep(raw: RawEvents, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
 
 
 def _of_edition(kept: KeptFacts, groups: pd.DataFrame, edition: int) -> KeptFacts:
-    """Those of kept facts that are of an edition (`edition` of `groups`, `utms` and `texts`)."""
+    """Kept facts of one edition (`edition` of `groups`, `utms` and `texts`)."""
     texts = {
         name: rows[rows["edition"] == edition].drop(columns="edition")
         for name, rows in (("utms", kept.utms), ("texts", kept.texts))
@@ -220,13 +218,10 @@ def _with_session(groups: pd.DataFrame, rows: pd.DataFrame, *names: str) -> pd.D
 
 
 def read(
-    connection: ArrowConnection,
-    shops: Iterable[int],
-    condition: str = "true",
-    skipping: Collection[bytes] = (),
+    connection: ArrowConnection, shops: Iterable[int], condition: str = "true"
 ) -> Iterator[KeptBatch]:
     """The kept facts of shops that meet an SQL condition on `kept_facts`, batch by batch, under the ids
-    of forms that were imported; without the cells that have one of these digests."""
+    of forms that were imported."""
     batches = connection.table(
         f"SELECT batch_id FROM kept_facts WHERE shop_key IN ({sql_list(shops)}) AND {condition} "
         "ORDER BY batch_id"
@@ -235,15 +230,14 @@ def read(
         (row,) = connection.table(
             "SELECT shop_key, content FROM kept_facts WHERE batch_id = $1", batch_id
         ).to_pylist()
-        digest = hashlib.blake2b(row["content"], digest_size=16).digest()
-        if digest not in skipping:
-            yield KeptBatch(batch_id, row["shop_key"], _decoded(row["content"]), digest)
+        yield KeptBatch(batch_id, row["shop_key"], _decoded(row["content"]))
 
 
 def read_counted(
     connection: ArrowConnection, editions: Mapping[int, int], condition: str = "true"
 ) -> Iterator[KeptBatch]:
-    """The same under the ids of forms that count. `editions`: the edition of each shop key."""
+    """Kept facts, as `read` gives them, under the ids of forms that count. `editions`: the edition of each
+    shop key."""
     rules = rules_of(connection, editions.values())
     for kept in read(connection, editions, condition):
         yield kept._replace(facts=kept.facts.counted(kept.shop_key, rules))
@@ -264,7 +258,7 @@ def of_touched(
     own = f"{of_keys(connection, sessions)} AND {condition}"
     return [
         (editions[shop_key], facts.only(np.isin(_session_hashes(shop_key, facts), sessions)))
-        for _, shop_key, facts, _ in read_counted(connection, editions, own)
+        for _, shop_key, facts in read_counted(connection, editions, own)
     ]
 
 

@@ -6,13 +6,11 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from jobs.facts import kept_facts, read_raw, touched
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.partials import (
-    NOTHING_ANEW,
     DecidedAnew,
     Partials,
     emails_of,
@@ -43,12 +41,12 @@ def latest_events(events: str, emails: str, steps: str) -> str:
     """
     by_email = (
         f"WHERE {events} AND customer_id <> '' AND ({_EMAIL}) IN ({emails})",
-        # Those of a form may not count.
+        # The steps of a form may not count.
         f"PARTITION BY {_EMAIL}, form_id ORDER BY occurred_at DESC, customer_id DESC",
     )
     by_step = (
         f"WHERE {events} AND type IN ({STEP_VIEW}, {STEP_COMPLETE}) "
-        # Those of all forms: events of another one may count as its.
+        # The steps of all forms: events of another form may count as its.
         f"AND (shop_key, step_id) IN (SELECT shop_key, step_id FROM ({steps}) s)",
         # The latest event has the index, and the latest that has a name the name.
         f"PARTITION BY {_STEP}, step_name = '' ORDER BY occurred_at DESC, event_id DESC",
@@ -70,26 +68,27 @@ def stage_touched(connection: ArrowConnection, by_shop: Mapping[int, int]) -> De
         f"AND {applied} AND (email_sha256 <> '' OR step_id <> '') "
         f"UNION SELECT r.shop_key, '', '', '', email_sha256 {touched.VERSIONS} "
         f"AND {applied} AND email_sha256 <> ''",
+    ).to_pandas()
+    emails = rows.loc[rows["email_sha256"] != "", _EMAIL.split(", ")].drop_duplicates()
+    steps = rows.loc[rows["step_id"] != "", _STEP.split(", ")].drop_duplicates()
+    for name, texts in ((_EMAILS, emails), (_STEPS, steps)):
+        connection.stage(name, to_arrow(texts, list(texts)))
+    rules = rules_of(connection, by_shop.values())
+    steps = counted(to_arrow(steps, list(steps)), rules).to_pandas()
+    steps = steps.drop(columns="page_path").drop_duplicates()
+    own = to_arrow(emails, ["email_sha256"])["email_sha256"]
+    ids = read_raw.shop_ids(emails["shop_key"].to_numpy(), own)
+    form, step = (
+        np.array([text_id(text) for text in steps[name]], np.int64)
+        for name in ("form_id", "step_id")
     )
-    return _staged(connection, by_shop, rows)
-
-
-def stage_removed(connection: ArrowConnection, by_shop: Mapping[int, int]) -> DecidedAnew:
-    """Stage the e-mails and steps whose latest event may be among the applied events that are staged as
-    `removed_event`; returns them."""
-    numbers = sql_list(by_shop.values())
-    own = f"FROM dim_step WHERE edition IN ({numbers})"
-    applied = is_applied(numbers)
-    rows = connection.rows_of(
-        tables.raw_event,
-        "SELECT shop_key, '' AS form_id, '' AS page_path, '' AS step_id, email_sha256 "
-        f"FROM removed_event WHERE {applied} "
-        "AND email_sha256 <> '' AND (occurred_at, customer_id) IN "
-        f"(SELECT seen_at, customer_id FROM fact_email WHERE edition IN ({numbers})) "
-        f"UNION SELECT {_STEP}, '' FROM removed_event WHERE step_id <> '' AND {applied} "
-        f"AND event_id IN (SELECT index_event {own} UNION ALL SELECT name_event {own})",
+    of_emails, of_steps = (
+        read_raw.editions_of(rows["shop_key"].to_numpy(), by_shop) for rows in (emails, steps)
     )
-    return _staged(connection, by_shop, rows)
+    return DecidedAnew(
+        emails=pd.DataFrame({"edition": of_emails, "email": ids}),
+        steps=pd.DataFrame({"edition": of_steps, "form": form, "step": step}),
+    )
 
 
 def with_latest(
@@ -112,7 +111,7 @@ def with_latest(
     cells = f"({own} OR last_at >= {_decided_until(staged.steps, steps)})"
     kept = [
         (by_shop[shop_key], facts.only(_names_any(facts, staged)))
-        for _, shop_key, facts, _ in kept_facts.read_counted(
+        for _, shop_key, facts in kept_facts.read_counted(
             connection, by_shop, f"{cells} AND {_applied('batch_id', by_shop)}"
         )
     ]
@@ -133,34 +132,6 @@ def with_latest(
 
 def _applied(column: str, by_shop: Mapping[int, int]) -> str:
     return is_applied(sql_list(by_shop.values()), column)
-
-
-def _staged(
-    connection: ArrowConnection, by_shop: Mapping[int, int], found: pa.Table
-) -> DecidedAnew:
-    """Stage e-mails and steps: rows of `_STEP` and email_sha256; returns their ids."""
-    rows = found.to_pandas()
-    emails = rows.loc[rows["email_sha256"] != "", _EMAIL.split(", ")].drop_duplicates()
-    steps = rows.loc[rows["step_id"] != "", _STEP.split(", ")].drop_duplicates()
-    for name, texts in ((_EMAILS, emails), (_STEPS, steps)):
-        connection.stage(name, to_arrow(texts, list(texts)))
-    rules = rules_of(connection, by_shop.values())
-    steps = counted(to_arrow(steps, list(steps)), rules).to_pandas()
-    steps = steps.drop(columns="page_path").drop_duplicates()
-    own = to_arrow(emails, ["email_sha256"])["email_sha256"]
-    ids = read_raw.shop_ids(emails["shop_key"].to_numpy(), own)
-    form, step = (
-        np.array([text_id(text) for text in steps[name]], np.int64)
-        for name in ("form_id", "step_id")
-    )
-    of_emails, of_steps = (
-        read_raw.editions_of(rows["shop_key"].to_numpy(), by_shop) for rows in (emails, steps)
-    )
-    return replace(
-        NOTHING_ANEW,
-        emails=pd.DataFrame({"edition": of_emails, "email": ids}),
-        steps=pd.DataFrame({"edition": of_steps, "form": form, "step": step}),
-    )
 
 
 def _spans(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Iterator[str]:

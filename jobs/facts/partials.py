@@ -12,6 +12,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.arrays.group_keys import Column, group_keys, index_of, latest
 from jobs.facts import quarters
@@ -57,17 +59,21 @@ class Partials:
     utms: pd.DataFrame
     texts: pd.DataFrame
 
+    def size(self) -> int:
+        """How many things are said of sessions: what facts take of memory. A choice of an answer is one."""
+        choices = pc.sum(pc.count_substring(pa.array(self.answers["value"]), '","')).as_py() or 0
+        own = (self.sessions, self.steps, self.answers, self.issues)
+        return int(choices) + sum(map(len, own))
+
 
 @dataclass(frozen=True)
 class DecidedAnew:
-    """Keys whose stored facts do not count any more, unless partial facts say them again.
+    """Keys whose latest event is decided anew, whatever is stored of it.
 
-    - `sessions`: edition, session_hash; of removed events. `orders`: edition, order; of removed versions
-    - `emails`: edition, email; `steps`: edition, form, step; those whose latest event is decided anew
+    - `emails`: edition, email
+    - `steps`: edition, form, step
     """
 
-    sessions: pd.DataFrame
-    orders: pd.DataFrame
     emails: pd.DataFrame
     steps: pd.DataFrame
 
@@ -77,8 +83,6 @@ def _no_keys(*names: str) -> pd.DataFrame:
 
 
 NOTHING_ANEW: Final = DecidedAnew(
-    sessions=_no_keys("edition", "session_hash"),
-    orders=_no_keys("edition", "order"),
     emails=_no_keys("edition", "email"),
     steps=_no_keys("edition", "form", "step"),
 )

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from jobs.arrays.columns import those
 from jobs.arrays.group_keys import Column, distinct_rows, except_ids, index_of
 from jobs.facts import fact_table_io
 from jobs.facts.calendar import Calendar, chosen_values
@@ -102,100 +103,75 @@ def units_of(
     changes: Changes,
     calendar: Calendar,
     events: pd.DataFrame = NO_EVENTS,
-    removed: pd.DataFrame = NO_EVENTS,
 ) -> dict[str, UnitFacts]:
-    """By unit (`Summary.unit`), the facts of every unit in which something changed. Leaves a transaction
-    open.
+    """Facts of every unit in which something changed, by the kind of unit (`Summary.unit`). Leaves a
+    transaction open.
 
-    `events`: edition, form, at; a row per raw event that is new to its edition; `removed`: of each that the
-    edition had applied and that is removed.
+    `events`: edition, form, at; a row per raw event that is new to its edition.
     """
     customers = changed_customers(changes)
     rows = _with_neighbours(connection, changes, calendar, customers)
-    facts = _single_facts(rows, Versions(removed, events))
+    changed = changes.sessions.of(changes.changed_outcomes)
+    pairs = pairs_of(changed.old, changed.new)
+    ids = pd.Index(customers["customer"])
+    old, new = (
+        _of_version(rows, version, own, pairs, ids)
+        for version, own in (("old", NO_EVENTS), ("new", events))
+    )
+    return {unit: UnitFacts(old[unit], new[unit]) for unit in new}
+
+
+def _of_version(
+    rows: _Rows,
+    version: str,
+    events: pd.DataFrame,
+    pairs: Mapping[str, Column],
+    customers: pd.Index,
+) -> dict[str, Facts]:
+    """The facts of one version, by the kind of unit. Each is worked out once, and most are in several.
+
+    - facts: the sessions that changed, or whose outcomes or discounts did, with all orders that are credited
+      to them; the orders that changed, or whose discounts did; the events
+    - visits: the sessions, with their orders, that make the difference of every (visitor, form) with a
+      changed session or outcome, before or after (`pairs`)
+    - customers: the submissions and orders that make the difference of every customer who has a changed one
+    """
+    changes, calendar = rows.changes, rows.calendar
+    sessions, orders = getattr(rows.sessions, version), getattr(rows.orders, version)
+    session_columns, order_columns = calendar.sessions(sessions), calendar.orders(orders)
+    answers = chosen_values(getattr(changes.answers, version))
+    # Answers and steps of sessions that are not touched are the same in both versions.
+    answers = pd.concat([answers, rows.unchanged], ignore_index=True)
+    steps = pd.concat([getattr(changes.steps, version), rows.steps], ignore_index=True)
+    ids = changes.sessions_to_roll_up
+    is_own = sessions.index.isin(ids)
+    is_credited = orders["session"].isin(sessions.index[is_own])
+    issues = getattr(changes.issues, version)
+    facts = Facts(
+        sessions=those(session_columns, is_own),
+        steps=calendar.steps(those(steps, steps["session"].isin(ids))),
+        answers=those(answers, answers["session"].isin(ids)),
+        issues=those(issues, issues["session"].isin(ids)),
+        orders=those(order_columns, is_credited | orders.index.isin(changes.orders_to_roll_up)),
+        order_codes=getattr(changes.order_codes, version),
+        events=calendar.events(events),
+        quarters=calendar.quarters(those(sessions, is_own)),
+    )
+    is_visit = in_pairs(sessions, pairs)
+    is_credited = orders["session"].isin(sessions.index[is_visit])
+    is_customers = sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)
+    is_answer = answers["session"].isin(sessions.index[is_customers])
     return {
         "facts": facts,
-        "visits": _visits(rows, facts.old),
-        "customers": _customers(rows, pd.Index(customers["customer"]), facts.old),
+        "visits": facts.only(
+            sessions=those(session_columns, is_visit), orders=those(order_columns, is_credited)
+        ),
+        "customers": facts.only(
+            sessions=those(session_columns, is_customers),
+            answers=those(answers, is_answer),
+            orders=those(order_columns, orders["customer"].isin(customers)),
+        ),
     }
-
-
-def _single_facts(rows: _Rows, events: Versions) -> UnitFacts:
-    """The sessions that changed, or whose outcomes or discounts did, with all orders that are credited to
-    them; the orders that changed, or whose discounts did; the events."""
-    changes, calendar = rows.changes, rows.calendar
-    sessions = changes.sessions.of(changes.sessions_to_roll_up)
-    steps, answered, issues = (
-        own.having("session", changes.sessions_to_roll_up)
-        for own in (changes.steps, changes.answers, changes.issues)
-    )
-    orders = _orders_of(rows.orders, sessions, changes.orders_to_roll_up)
-    # Answers and steps of sessions that are not touched are the same in both versions.
-    unchanged = rows.unchanged[rows.unchanged["session"].isin(sessions.new.index)]
-    steps = steps.stacked(rows.steps, rows.steps)
-
-    def facts(version: str) -> Facts:
-        answers = chosen_values(getattr(answered, version))
-        return Facts(
-            sessions=calendar.sessions(getattr(sessions, version)),
-            steps=calendar.steps(getattr(steps, version)),
-            answers=pd.concat([answers, unchanged], ignore_index=True),
-            issues=getattr(issues, version),
-            orders=calendar.orders(getattr(orders, version)),
-            order_codes=getattr(changes.order_codes, version),
-            events=calendar.events(getattr(events, version)),
-            quarters=calendar.quarters(getattr(sessions, version)),
-        )
-
-    return UnitFacts(facts("old"), facts("new"))
-
-
-def _visits(rows: _Rows, template: Facts) -> UnitFacts:
-    """The sessions, with their orders, that make the difference of every (visitor, form) that a session
-    belongs or belonged to which changed, or whose outcome did."""
-    changed = rows.changes.sessions.of(rows.changes.changed_outcomes)
-    pairs = pairs_of(changed.old, changed.new)
-    visits = Versions(
-        *(own[in_pairs(own, pairs)] for own in (rows.sessions.old, rows.sessions.new))
-    )
-    orders = _orders_of(rows.orders, visits)
-    return UnitFacts(
-        *(
-            template.only(
-                sessions=rows.calendar.sessions(sessions), orders=rows.calendar.orders(credited)
-            )
-            for sessions, credited in ((visits.old, orders.old), (visits.new, orders.new))
-        )
-    )
-
-
-def _orders_of(orders: Versions, sessions: Versions, ids: Column = _NO_IDS) -> Versions:
-    """The orders that are credited to one of the sessions, and those with these ids."""
-    return Versions(
-        *(
-            rows[rows["session"].isin(of.index) | rows.index.isin(ids)]
-            for rows, of in ((orders.old, sessions.old), (orders.new, sessions.new))
-        )
-    )
-
-
-def _customers(rows: _Rows, customers: pd.Index, template: Facts) -> UnitFacts:
-    """The submissions and orders that make the difference of every customer who has a changed one."""
-
-    def facts(sessions: pd.DataFrame, orders: pd.DataFrame, answers: pd.DataFrame) -> Facts:
-        own = sessions[sessions["customer"].isin(customers) & (sessions["submitted_at"] != NEVER)]
-        answers = answers[answers["session"].isin(own.index)]
-        values = pd.concat([chosen_values(answers), rows.unchanged], ignore_index=True)
-        return template.only(
-            sessions=rows.calendar.sessions(own),
-            answers=values[values["session"].isin(own.index)],
-            orders=rows.calendar.orders(orders[orders["customer"].isin(customers)]),
-        )
-
-    sessions, orders, answers = rows.sessions, rows.orders, rows.changes.answers
-    return UnitFacts(
-        facts(sessions.old, orders.old, answers.old), facts(sessions.new, orders.new, answers.new)
-    )
 
 
 def _with_neighbours(
@@ -215,9 +191,16 @@ def _with_neighbours(
     stored = pairs_of(changes.sessions.old)
     visited = Versions(*(rows[in_pairs(rows, stored)] for rows in (changed.old, changed.new)))
     visits = unique_ids(purchases, *(_nearest(connection, visited, at) for at in _INSTANTS))
-    first = _first_submissions(connection, customers)
-    answered = unique_ids(first, summed.new[summed.new["submitted_at"] != NEVER])
-    answered = answered[~answered.index.isin(changes.touched)]
+    # The unchanged submissions by which these customers first submitted a form, or an answer.
+    connection.stage(_CUSTOMERS, fact_table_io.to_arrow(customers, ["edition", "customer"]))
+    instants = connection.rows_of(tables.fact_form_session, _FIRST).to_pandas()
+    first = load_sessions(connection, {name: instants[name].to_numpy() for name in instants})
+    answered = unique_ids(
+        *(
+            rows[(rows["submitted_at"] != NEVER) & ~rows.index.isin(changes.touched)]
+            for rows in (first, summed.new)
+        )
+    )
     credited = unique_ids(summed.old[summed.old["submitted_at"] != NEVER], purchases)
     answers = fact_table_io.load(connection, tables.fact_answer, key_columns(answered, "session"))
     moved = _of_another_visit(
@@ -240,22 +223,14 @@ def _with_neighbours(
 
 
 def _of_another_visit(sessions: Versions) -> pd.DataFrame:
-    """Those of sessions, the same in both versions, that are first in one of these alone."""
+    """Sessions that are the first of a visitor in one version alone. They are the same in both otherwise."""
     first = sessions.old["is_first_session"].reindex(sessions.new.index)
     return sessions.new[sessions.new["is_first_session"] != first]
 
 
-def _first_submissions(
-    connection: ArrowConnection, customers: Mapping[str, Column]
-) -> pd.DataFrame:
-    """The unchanged submissions by which these customers first submitted a form, or an answer."""
-    connection.stage(_CUSTOMERS, fact_table_io.to_arrow(customers, ["edition", "customer"]))
-    instants = connection.rows_of(tables.fact_form_session, _FIRST).to_pandas()
-    return load_sessions(connection, {name: instants[name].to_numpy() for name in instants})
-
-
 def _since_changed(changes: Changes) -> pd.DataFrame:
-    """From when on orders of a customer may count from another first submission: edition, customer, low."""
+    """Instants from which on orders of a customer may count from another first submission: edition, customer,
+    low."""
     ids = np.intersect1d(changes.touched, changes.changed_sessions)
     changed = changed_submissions(changes.sessions, ids)
     rows = stack(changed.old, changed.new)
@@ -264,7 +239,7 @@ def _since_changed(changes: Changes) -> pd.DataFrame:
 
 
 def _purchases(connection: ArrowConnection, changes: Changes) -> pd.DataFrame:
-    """The submissions that orders are credited to, of every (visitor, form) of which such a one changed."""
+    """The submissions that orders are credited to, of every (visitor, form) that has a changed one."""
     changed = changes.sessions.of(changes.changed_outcomes)
     bought = pairs_of(*(rows[rows["orders"] != 0] for rows in (changed.old, changed.new)))
     return load_sessions(connection, bought, "f.orders <> 0")
@@ -290,8 +265,8 @@ def _nearest(connection: ArrowConnection, changed: Versions, at: str) -> pd.Data
 
 
 def _moved(sessions: Versions, at: str) -> Versions:
-    """Those sessions that have the instant, without those that are the same session of the same visitor and
-    form, with the same instant, in both versions."""
+    """Sessions that have the instant, but for those that are the same in both versions: of the same visitor
+    and form, with the same instant."""
     old, new = (rows[rows[at] != NEVER] for rows in (sessions.old, sessions.new))
     index = index_of(new.index.to_numpy(), old.index.to_numpy())
     ours, theirs = old[index >= 0], new.iloc[index[index >= 0]]

@@ -7,6 +7,7 @@ new session; ORDER_DERIVED have no value yet.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,7 @@ _EARLIEST_OF_PAIR = (
 
 def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) -> Changes:
     """The touched sessions and orders with their steps, answers, issues and codes, before and after."""
-    named = pd.concat([partials.sessions[["edition", "session_hash"]], anew.sessions])
+    named = partials.sessions[["edition", "session_hash"]]
     stored = fact_table_io.load(connection, tables.fact_form_session, named)
     numbers = fact_table_io.load(
         connection,
@@ -82,6 +83,11 @@ def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) ->
     )
     kept = orders[~orders.index.isin(partials.orders["order"])]
     changes.orders = Versions(orders, put(kept, changes.standing_orders))
+    # They are in the changes now, and would be in memory twice until all is written.
+    no_rows = {
+        name: getattr(partials, name).iloc[:0].copy() for name in ("sessions", "steps", "answers")
+    }
+    changes.partials = replace(partials, **no_rows)
     return changes
 
 
@@ -162,6 +168,8 @@ def pairs_of(*sessions: pd.DataFrame) -> dict[str, Column]:
 
 def in_pairs(sessions: pd.DataFrame, pairs: Mapping[str, Column]) -> npt.NDArray[np.bool_]:
     """A mask: the sessions that belong to one of the pairs."""
+    if not len(pairs["edition"]):
+        return np.zeros(len(sessions), dtype=bool)
     return index_of_rows(*([rows[name] for name in PAIR] for rows in (pairs, sessions))) >= 0
 
 

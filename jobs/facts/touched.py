@@ -1,11 +1,17 @@
 """The form sessions and orders that a change touches, staged: these, and no others, are derived anew."""
 
-from collections.abc import Iterator
-from typing import Final
+import sys
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
 
 import pyarrow as pa
 
 from warehouse.connections.arrow import ArrowConnection
+
+T = TypeVar("T")
+
+# A group of batches brings fewer. But few rows may touch sessions that have very many.
+_ROWS_AT_ONCE: Final = 800_000
 
 SESSIONS: Final = "touched_session"
 """The staged sessions: shop_key, form_session_id; each once, or its events would count twice. Without
@@ -47,26 +53,43 @@ def stage(
         connection.analyze(name)
 
 
-def in_parts(connection: ArrowConnection, most: int) -> Iterator[None]:
-    """Have at most so many of the staged sessions and orders be staged at a time, until all have been."""
-    most_rows = max(
-        int(connection.value(f"SELECT COUNT(*) FROM {name}")) for name in (SESSIONS, ORDERS)
-    )
-    parts = -(-most_rows // most)
-    if parts <= 1:
-        yield
-        return
+class TooMany(Exception):
+    """The touched sessions and orders have more rows than memory is to hold at once."""
+
+
+def in_parts(connection: ArrowConnection, most: int, read: Callable[[int], T]) -> Iterator[T]:
+    """Read the staged sessions and orders a part at a time; each part stages at most `most` of them, and all
+    come once. `read(rows)` gives what is yielded. It raises TooMany where the part has more rows than `rows`:
+    then the part is halved. A single session has no such bound."""
     keys = {SESSIONS: SESSION, ORDERS: ORDER}
-    for name, key in keys.items():
-        connection.execute(f"DROP TABLE IF EXISTS all_{name}")
-        connection.execute(
-            f"CREATE TEMPORARY TABLE all_{name} AS "
-            f"SELECT {key}, ROW_NUMBER() OVER () % {parts} AS part FROM {name}"
-        )
-    for part in range(parts):
-        for name, key in keys.items():
-            connection.execute(f"DELETE FROM {name}")
-            own = f"SELECT {key} FROM all_{name} WHERE part = {part}"
-            connection.execute(f"INSERT INTO {name} {own}")
-            connection.analyze(name)
-        yield
+
+    def staged() -> int:
+        return max(int(connection.value(f"SELECT COUNT(*) FROM {name}")) for name in keys)
+
+    rows = staged()
+    parts = max(-(-rows // most), 1)
+    waiting = [(parts, part) for part in reversed(range(parts))]
+    is_numbered = False
+    while waiting:
+        parts, part = waiting.pop()
+        if parts > 1:
+            for name, key in keys.items():
+                if not is_numbered:
+                    connection.execute(f"DROP TABLE IF EXISTS all_{name}")
+                    connection.execute(
+                        f"CREATE TEMPORARY TABLE all_{name} AS "
+                        f"SELECT {key}, ROW_NUMBER() OVER () AS place FROM {name}"
+                    )
+                connection.execute(f"DELETE FROM {name}")
+                own = f"SELECT {key} FROM all_{name} WHERE place % {parts} = {part}"
+                connection.execute(f"INSERT INTO {name} {own}")
+                connection.analyze(name)
+            is_numbered = True
+            rows = staged()
+        try:
+            found = [read(_ROWS_AT_ONCE if rows > 1 else sys.maxsize)]
+        except TooMany:
+            waiting += [(2 * parts, part + parts), (2 * parts, part)]
+            continue
+        # No name here holds the part: its taker can drop it before the next one is read.
+        yield found.pop()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -56,18 +57,19 @@ class FileCeilings:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lines = self._rows = 0
-        # The time and the memory that it may still take, and when the time ends; None between portions.
+        # The lines without a row, and the rows of which none was taken, since the last ones.
+        self.lines = self.rows = 0
+        # The time and the memory that it may still take, and when the time ends: between portions never.
         self._seconds = IMPORT_MINUTES.get() * _SECONDS
         self._spare = IMPORT_MEMORY_MB.get() << 20
-        self._until: float | None = None
+        self.until = inf
 
     @contextmanager
     def portion(self) -> Iterator[None]:
         """During the block, which imports a part of the file, this process may take so much more memory,
         `check_time` looks at the clock, and lines and rows are counted. Raises OverCeiling, and
         UnreadableFile for a file of which nothing can be taken; the caller rolls back."""
-        self._until = time.monotonic() + self._seconds
+        self.until = time.monotonic() + self._seconds
         token = _current.set(self)
         try:
             with _spare_memory(self._spare) as most:
@@ -90,22 +92,7 @@ class FileCeilings:
             raise OverCeiling(self._path, IMPORT_MEMORY_MB, "MB of memory") from error
         finally:
             _current.reset(token)
-            self._seconds, self._until = self._until - time.monotonic(), None
-
-    def check_time(self) -> None:
-        if self._until is not None and time.monotonic() > self._until:
-            raise _LateError
-
-    def lines_read(self, count: int) -> None:
-        _check_fruits(self._lines)
-        self._lines += count
-
-    def row_found(self) -> None:
-        self._lines = 0
-
-    def rows_tried(self, count: int, taken: int) -> None:
-        self._rows = 0 if taken else self._rows + count
-        _check_fruits(self._rows)
+            self._seconds, self.until = self.until - time.monotonic(), inf
 
 
 _current: ContextVar[FileCeilings | None] = ContextVar("ceilings", default=None)
@@ -119,29 +106,31 @@ def file_ceilings(path: Path) -> Iterator[None]:
 
 
 def check_time() -> None:
-    """To be called where nothing is half done, at least once for some megabytes of a file, unpacked. The
-    import ends here once it has taken too long, and after a signal."""
+    """End the import if it has taken too long, or after a signal. Readers call this where nothing is half
+    done, at least once for some megabytes of a file, unpacked."""
     raise_if_stopped()
-    if ceilings := _current.get():
-        ceilings.check_time()
+    if (ceilings := _current.get()) and time.monotonic() > ceilings.until:
+        raise _LateError
 
 
 def lines_read(count: int) -> None:
-    """To be called by readers for lines that they read now, once the rows of those before are given on."""
+    """Count lines that a reader reads now. The rows of the lines before them are given on."""
     if ceilings := _current.get():
-        ceilings.lines_read(count)
+        _check_fruits(ceilings.lines)
+        ceilings.lines += count
 
 
 def row_found() -> None:
-    """To be called where rows, or lines that are none, are given on."""
+    """Note that rows, or lines that are none, are given on."""
     if ceilings := _current.get():
-        ceilings.row_found()
+        ceilings.lines = 0
 
 
 def rows_tried(count: int, taken: int) -> None:
-    """To be called for rows of which so many could be taken."""
+    """Count rows, of which so many could be taken."""
     if ceilings := _current.get():
-        ceilings.rows_tried(count, taken)
+        ceilings.rows = 0 if taken else ceilings.rows + count
+        _check_fruits(ceilings.rows)
 
 
 def _check_fruits(count: int) -> None:
@@ -159,7 +148,8 @@ def memory_ceiling(megabytes: int) -> Iterator[None]:
 
 @contextmanager
 def _spare_memory(spare: int) -> Iterator[int]:
-    """The same in bytes; the most of all memory, 0 where the system has no such limit."""
+    """`memory_ceiling` in bytes. Gives the most memory that the process may have, 0 where the system has no
+    such limit."""
     if not _LINUX:
         yield 0
         return

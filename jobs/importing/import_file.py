@@ -20,28 +20,27 @@ from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
 from jobs.importing.values.fields import KEPT_DIGITS
-from jobs.run.clock import now_micros
-from warehouse.connections.arrow import ArrowConnection
-from warehouse.connections.background_iter import background_iter
+from warehouse.connections.arrow import ArrowConnection, background_iter
 from warehouse.domain import landing_names
 from warehouse.domain.email_hash import EmailHasher
-from warehouse.operations import imports
-from warehouse.operations.hash_secret import email_hasher
+from warehouse.domain.time import now_micros
+from warehouse.intake import imports
+from warehouse.persons.hash_secret import email_hasher
 
 Progress = Callable[[int], None]
 CheckedChunk = tuple[ChunkColumns, pa.Table]
 
 
 class RejectSink(Protocol):
-    """Where the refused rows of chunks go, and those without a field: of a file they are kept, of a retry
-    they get new reasons."""
+    """A place for the refused rows of chunks, and for rows without a field. An import of a file keeps them; a
+    retry gives them new reasons."""
 
     file: str
     import_id: int
     not_kept: int
 
     def stage(self, columns: ChunkColumns) -> Rejects:
-        """Stage what is to be written of a chunk's rejects; the lines, reasons and texts to show."""
+        """Stage what is to be written of a chunk's rejects; the lines and reasons to show."""
 
     def write(self, chunk: Chunk, tried: Tried) -> None:
         """Write what is staged, and the counts of the import, in the transaction of the rows. Raises
@@ -195,8 +194,8 @@ def checked(
 
 
 def _shortened_ids(columns: ChunkColumns, whole_ids: set[str]) -> str:
-    """Why no id of a field is to be trusted, "" if all are. `whole_ids`: the fields of which an earlier chunk
-    had an id with other digits."""
+    """The reason why no id of a field is to be trusted, "" if all are. `whole_ids`: the fields of which an
+    earlier chunk had an id with other digits."""
     for name, example in columns.long_ids.items():
         if not example:
             whole_ids.add(name)
@@ -259,4 +258,4 @@ def write_chunk(
     if sink.not_kept > not_kept:
         counts.add_more({NOT_KEPT: sink.not_kept - not_kept})
     counts.add(written, read, rejected)
-    counts.add_rejects(sink.file, ((line, reason) for line, reason, _ in rejects))
+    counts.add_rejects(sink.file, rejects)

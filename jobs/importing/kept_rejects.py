@@ -1,8 +1,6 @@
 """The rejects of one import of a file that are kept: the first ones. The others are counted.
 
-A few bytes can unpack to millions of rejects, which would fill the disk. The collector's files are of all
-shops. So where a file has no place left, a reject takes that of the last one of the shop that has the most.
-The bad rows of one shop do not hide those of another.
+A few bytes can unpack to millions of rejects, which would fill the disk.
 """
 
 from operator import itemgetter
@@ -15,12 +13,12 @@ from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
-from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.editions.pending_batches import sql_list
-from warehouse.operations import forgotten, imports
-from warehouse.operations.imports import ImportRecord
-from warehouse.operations.reject_reasons import NOT_KEPT, Reason
+from warehouse.domain.time import now_micros
+from warehouse.domain.vocabulary import NOT_KEPT, Reason
+from warehouse.intake import imports
+from warehouse.intake.imports import ImportRecord
+from warehouse.persons import forgotten
 
 # Characters of the texts of a file's rejects that are kept: 3,000 for each of them.
 _MAX_TEXT: Final = 32 << 20
@@ -30,12 +28,12 @@ _STAGED: Final = "import_reject"
 # The line of the entry that says how many rejects are not kept; lines of files begin at 1.
 _NOT_KEPT_LINE: Final = 0
 
-Rejects = list[tuple[int, str, str]]
+Rejects = list[tuple[int, str]]
 
 
 def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: int | None) -> int:
-    """The key of the shop whose row it certainly is, 0 where that is not known; `row` is None for a line
-    that could not be decoded.
+    """The key of the shop to which a row certainly belongs, 0 where that is not known; `row` is None for a
+    line that could not be decoded.
 
     A file of another system is wholly of the shop that the import named. A row of this program is of the
     shop that it names: as a row that is accepted, it would be in that shop's figures. Shops themselves and
@@ -62,13 +60,14 @@ def _named_shop(columns: ChunkColumns, row: int) -> Any:
 
 
 class Tried(NamedTuple):
-    """The rows of a chunk, counted. `incomplete`: those that were taken without a field. `shops`: the keys of
-    those whose rows were written."""
+    """The rows of a chunk, counted."""
 
     read: int
     rejected: int
+    # The rows that were taken without a field.
     incomplete: int
     written: Written
+    # The keys of the shops whose rows were written.
     shops: set[int]
 
 
@@ -86,43 +85,41 @@ class KeptRejects:
     ) -> None:
         self._connection, self._kind, self.file, self._shops = connection, kind, file, shops
         self._own, self.import_id = own, own.import_id
-        # By shop, the number, the line and the size of each reject that is kept.
-        self._kept: dict[int, list[tuple[int, int, int]]] = {}
-        self._number = self._rows = self._size = self._most = 0
-        # Lines whose stored rejects give way.
-        self._gone: list[int] = []
-        self.not_kept = 0
+        self._rows = self._size = self.not_kept = 0
         self._has_written = False
 
     def stage(self, columns: ChunkColumns) -> Rejects:
         """Stage those of a chunk's rejects that are to be kept: none that names a person whom the shop has
-        forgotten. Returns their lines, reasons and texts."""
+        forgotten. Returns their lines and reasons."""
         persons = forgotten.remembered_by_shop(self._connection)
-        kept: dict[int, tuple[int, Reason, str, int]] = {}
-        found = _in_order(columns)
-        for line, reason, row, text in found:
+        rows: list[tuple[int, Reason, str, int]] = []
+        chunk = columns.chunk
+        # Line, reason and row of each, in order; for a line that could not be decoded, None and its text.
+        found: list[tuple[int, Reason, int | None, str]] = [
+            *(
+                (int(chunk.lines[row]), reason, row, "")
+                for row, reason in (*columns.refused(), *columns.incomplete())
+            ),
+            *((line.line, Reason(line.reason), None, line.text) for line in chunk.broken),
+        ]
+        for line, reason, row, text in sorted(found, key=itemgetter(0)):
+            if self._rows >= MAX_KEPT_REJECTS or self._size >= _MAX_TEXT:
+                break
             shop_key = certain_shop(self._shops, self._kind, columns, row)
-            if not self._make_room(shop_key, kept):
-                continue
-            text = text if row is None else columns.chunk.text(row)
-            text = kept_text(text, self._kind, columns.hasher, mapped=bool(columns.chunk.format))
+            text = text if row is None else chunk.text(row)
+            text = kept_text(text, self._kind, columns.hasher, mapped=bool(chunk.format))
             # A row of no certain shop stays: it may be of another one than the person's.
             hashes = persons.get(shop_key, set())
             if hashes and forgotten.is_mentioned(columns.hasher, hashes, reason.words, text):
                 continue
-            self._number += 1
-            kept[self._number] = line, reason, text, shop_key
-            of_shop = self._kept.setdefault(shop_key, [])
-            of_shop.append((self._number, line, len(text)))
-            self._most = max(self._most, len(of_shop))
+            rows.append((line, reason, text, shop_key))
             self._rows, self._size = self._rows + 1, self._size + len(text)
-        rows = list(kept.values())
-        rejects = [(line, _words(reason), text) for line, reason, text, _ in rows]
+        rejects = [(line, _words(reason)) for line, reason, *_ in rows]
         self._own.shops.update(shop_key for *_, shop_key in rows if shop_key)
-        self.not_kept += len(found) - len(rejects) + len(self._gone)
+        self.not_kept += len(found) - len(rejects)
         if self.not_kept:
             number = Reason(f"not kept: {self.not_kept} more rejects of this file", NOT_KEPT)
-            shop_key = self._shops.find(self._shop_id(columns.chunk))
+            shop_key = self._shops.find(self._shop_id(chunk))
             rows.append((_NOT_KEPT_LINE, number, "", shop_key))
         stated = [
             (line, _words(reason), reason.code, reason.field, text, shop_key)
@@ -133,24 +130,11 @@ class KeptRejects:
         self._connection.stage(_STAGED, pa.table(dict(zip(names, arrays, strict=True))))
         return rejects
 
-    def _make_room(self, shop_key: int, staged: dict[int, Any]) -> bool:
-        """Whether there is a place for one more reject of a shop, which may be that of another shop's last
-        one: of this chunk, whose rejects are `staged` by their numbers, or of one before."""
-        while self._rows >= MAX_KEPT_REJECTS or self._size >= _MAX_TEXT:
-            if len(self._kept.get(shop_key, ())) + 1 >= self._most:
-                return False
-            number, line, size = max(self._kept.values(), key=len).pop()
-            if staged.pop(number, None) is None:
-                self._gone.append(line)
-            self._rows, self._size = self._rows - 1, self._size - size
-            self._most = max(map(len, self._kept.values()))
-        return True
-
     def write(self, chunk: Chunk, tried: Tried) -> None:
         """Write what is staged: the rejects, and how many are not kept; and the counts of the import. The
         caller commits. Raises ImportUndone."""
         if not self._has_written:
-            self._forget_lines(chunk, [_NOT_KEPT_LINE])
+            self._forget_count(chunk)
             self._has_written = True
         if tried.rejected or tried.incomplete:
             self._write_staged(chunk)
@@ -168,8 +152,7 @@ class KeptRejects:
 
     def _write_staged(self, chunk: Chunk) -> None:
         if self.not_kept:
-            self._forget_lines(chunk, [_NOT_KEPT_LINE, *self._gone])
-            self._gone = []
+            self._forget_count(chunk)
         self._connection.execute(
             "INSERT INTO reject (kind, format, shop_id, file, line, reason, code, field, text, shop_key, "
             "rejected_at, import_id, is_textual) SELECT $1, $2, $3, $4, s.line, s.reason, s.code, s.field, "
@@ -180,7 +163,7 @@ class KeptRejects:
             f"AND (s.text <> '{HIDDEN}' OR r.reason = s.reason)) ORDER BY s.line",
             self._kind.name,
             chunk.format,
-            # Also of rows that name their shop: when they are tried again, they must be of the same.
+            # Rows that name their shop have it, too: when they are tried again, they must be of the same.
             self._shop_id(chunk),
             self.file,
             now_micros(),
@@ -188,14 +171,11 @@ class KeptRejects:
             int(chunk.textual),
         )
 
-    def _forget_lines(self, chunk: Chunk, lines: list[int]) -> None:
-        """Those of the file's own shop: exports of two shops may have one name."""
+    def _forget_count(self, chunk: Chunk) -> None:
+        """That of the file's own shop: exports of two shops may have one name."""
         self._connection.execute(
-            "DELETE FROM reject WHERE kind = $1 AND shop_id = $2 AND file = $3 "
-            f"AND line IN ({sql_list(lines)})",
-            self._kind.name,
-            self._shop_id(chunk),
-            self.file,
+            "DELETE FROM reject WHERE kind = $1 AND shop_id = $2 AND file = $3 AND line = $4",
+            *(self._kind.name, self._shop_id(chunk), self.file, _NOT_KEPT_LINE),
         )
 
     def _shop_id(self, chunk: Chunk) -> str:
@@ -205,14 +185,3 @@ class KeptRejects:
 
 def _words(reason: Reason) -> str:
     return reason.words[:_MAX_REASON]
-
-
-def _in_order(columns: ChunkColumns) -> list[tuple[int, Reason, int | None, str]]:
-    """Line, reason and row of a chunk's rejects, and of the rows that are taken without a field; for a line
-    that could not be decoded, None and its text."""
-    chunk = columns.chunk
-    rejects: list[tuple[int, Reason, int | None, str]]
-    found = (*columns.refused(), *columns.incomplete())
-    rejects = [(int(chunk.lines[row]), why, row, "") for row, why in found]
-    rejects += [(line.line, Reason(line.reason), None, line.text) for line in chunk.broken]
-    return sorted(rejects, key=itemgetter(0))

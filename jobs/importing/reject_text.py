@@ -3,7 +3,6 @@ that cannot be parsed leaves nothing."""
 
 import json
 import re
-from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
@@ -43,7 +42,9 @@ def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = Fals
         )
         if not isinstance(row, dict):
             return HIDDEN
-        known = row if mapped else kind.conceal(_of_fields(row, kind.field_names()))
+        fields = kind.field_names()
+        known = {name: value for name, value in row.items() if name in fields}
+        known = row if mapped else kind.conceal(known)
         kept = _without_addresses(hasher, known)
         encoded = _ENCODE(kept).decode()
     except (ValueError, RecursionError):
@@ -51,10 +52,6 @@ def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = Fals
     # Where a name comes twice, only its last value was looked at.
     stays = kept == row and not repeats
     return text if stays else encoded if len(encoded) <= MAX_KEPT_TEXT else HIDDEN
-
-
-def _of_fields(row: Row, names: Collection[str]) -> Row:
-    return {name: value for name, value in row.items() if name in names}
 
 
 def _number(written: str) -> Decimal:
@@ -79,16 +76,13 @@ def _without_addresses(hasher: EmailHasher, value: Any, name: str = "") -> Any:
     if not isinstance(value, str):
         return value
     if _PLAIN_HASH.fullmatch(name):
-        return _without_plain_hash(hasher, value)
+        # A text that should be a plain hash. One that is none must not become one: a retry would
+        # accept it.
+        digest = value.strip().lower()
+        if is_sha256(digest):
+            return hasher.mark(digest)
+        return value if not digest or keyed_of(digest) else HIDDEN
     if name == "email":
         return hasher.email(value)
     stored = hasher.text(value)
     return hasher.masked(value) if stored == value else stored
-
-
-def _without_plain_hash(hasher: EmailHasher, value: str) -> str:
-    """A text that should be a plain hash. One that is none must not become one: a retry would accept it."""
-    digest = value.strip().lower()
-    if is_sha256(digest):
-        return hasher.mark(digest)
-    return value if not digest or keyed_of(digest) else HIDDEN

@@ -10,25 +10,23 @@ import pyarrow as pa
 from jobs.importing.files.chunk import BrokenLine, Chunk
 from jobs.importing.files.ndjson import chunk_of_texts
 from jobs.importing.formats import FORMATS, mapping
-from jobs.importing.formats.base import Records, Target
-from jobs.importing.formats.projection import kept_record
+from jobs.importing.formats.base import Records, Target, kept_record
 from jobs.importing.import_file import write_chunk
 from jobs.importing.kept_rejects import Rejects, Tried, certain_shop
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts, Kind
 from jobs.importing.shops import ImportedShops, ShopDeleted, load_shops
 from jobs.importing.values.columns import ChunkColumns
-from jobs.run.clock import now_micros
-from jobs.run.console import say
-from jobs.run.errors import explained
 from jobs.run.job_run import JobRun
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, Cell
-from warehouse.connections.errors import is_outage
+from warehouse.connections.chunks import chunks
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.operations import imports, reject_retries
-from warehouse.operations.hash_secret import email_hasher
-from warehouse.operations.reject_reasons import KEPT, Reason, without_values
+from warehouse.domain.vocabulary import KEPT, Reason, without_values
+from warehouse.intake import imports
+from warehouse.operations import tasks
+from warehouse.operations.tasks import RETRY, Task
+from warehouse.persons.hash_secret import email_hasher
 
 # Rejects that are listed or retried at once, and the characters of their texts.
 _ROWS: Final = 5_000
@@ -100,7 +98,7 @@ def list_rejects(
     # through the list.
     which = f"{some.where} ORDER BY file, line, reject_id"
     which += f" LIMIT {limit}" if limit else ""
-    for page in _pages(connection, which, *some.values):
+    for page in pages(connection, which, *some.values):
         rejects = {reject.reject_id: reject for reject in _read(connection, page)}
         yield from (rejects[number] for number in page if number in rejects)
 
@@ -144,57 +142,34 @@ def rejects_of(connection: ArrowConnection, numbers: list[int]) -> dict[int, Rej
 
 
 def retry_rejects(connection: ArrowConnection, some: RejectFilter = EVERY_REJECT) -> Counts:
-    """Import the kept text of rejects again; the counts.
+    """Import the kept text of rejects again. Returns the counts.
 
     A row that is accepted now (or is a duplicate) is removed from the rejects in the transaction that
     writes it. A row that is refused again, or lacks a field still, stays with its new reason; a text that is
     no row (the unreadable part of a file) stays as it is.
     """
     counts = Counts()
-    asked = reject_retries.waiting(connection)
     for kind in KINDS.values():
         which = f"{some.where} AND kind = '{kind.name}' ORDER BY reject_id"
-        for page in _pages(connection, which, *some.values):
+        for page in pages(connection, which, *some.values):
             _retry_page(connection, kind, _read(connection, page), counts)
-    if some == EVERY_REJECT:
-        for shop_key, _ in asked:
-            reject_retries.finish(connection, shop_key, now_micros())
     return counts
 
 
-def retry_asked(run: JobRun) -> bool:
-    """Retry the rejects of the shops that ask for it on their Data page, of each so many at most: the next
-    refresh goes on. Returns whether any row was accepted. Raises Stopped after a signal.
-
-    A shop whose rejects cannot be tried is told so on its page by those that are still there: it must not
-    keep others waiting.
-    """
-    counts = Counts()
-    for shop_key, tried_through in reject_retries.waiting(run.connection):
-        try:
-            _retry_of_shop(run, shop_key, tried_through, counts)
-        except Exception as error:
-            if is_outage(error):
-                raise
-            run.connection.rollback()
-            say(f"a retry of rejects failed: {explained(error)}")
-            reject_retries.finish(run.connection, shop_key, now_micros())
-    return counts.read > counts.rejected
-
-
-def _retry_of_shop(run: JobRun, shop_key: int, tried_through: int, counts: Counts) -> None:
+def retry_of_shop(run: JobRun, task: Task) -> dict[str, Any] | None:
+    """Retry the rejects of a shop that asks for it on its Data page, so many at most: the next refresh goes
+    on. Raises Stopped after a signal."""
     connection, tried = run.connection, 0
     which = f"WHERE shop_key = $1 AND reject_id > $2 ORDER BY reject_id LIMIT {_ROWS_A_REFRESH}"
-    for some in _pages(connection, which, shop_key, tried_through):
+    for some in pages(connection, which, task.shop_key, int(task.payload or 0)):
         run.raise_if_stopped()
         rejects = _read(connection, some)
         for kind in KINDS.values():
             of_kind = [reject for reject in rejects if reject.kind == kind.name]
-            _retry_page(connection, kind, of_kind, counts)
-        reject_retries.advance(connection, shop_key, some[-1])
+            _retry_page(connection, kind, of_kind, Counts())
+        tasks.advance(connection, task, str(some[-1]))
         tried += len(some)
-    if tried < _ROWS_A_REFRESH:
-        reject_retries.finish(connection, shop_key, now_micros())
+    return {} if tried < _ROWS_A_REFRESH else None
 
 
 def _retry_page(
@@ -206,27 +181,21 @@ def _retry_page(
         group = reject.format, reject.shop_id, bool(reject.is_textual), reject.import_id
         groups.setdefault(group, []).append(reject)
     for group, tried in groups.items():
-        _retry(connection, kind, group, tried, counts)
-
-
-def _retry(
-    connection: ArrowConnection, kind: Kind, group: Group, tried: list[Reject], counts: Counts
-) -> None:
-    shops, (_, shop_id, *_) = load_shops(connection), group
-    if shop_id:
-        shops = shops.narrowed(shop_id)
-    chunk = _chunk(kind, group, tried, shops)
-    columns = ChunkColumns(chunk, email_hasher(connection))
-    sink = _TriedRejects(connection, kind, shops, tried)
-    rows = kind.check(columns, shops)
-    columns.pass_over(sink.unchanged(columns))
-    try:
-        write_chunk(connection, kind, sink, columns, rows, counts)
-        if imports.is_done(connection, sink.import_id):
-            kind.finish(connection, [sink.import_id])
-    except (imports.ImportUndone, ShopDeleted):
-        # Meanwhile: its rejects went with the import, or are of no shop now.
-        connection.rollback()
+        shops, (_, shop_id, *_) = load_shops(connection), group
+        if shop_id:
+            shops = shops.narrowed(shop_id)
+        chunk = _chunk(kind, group, tried, shops)
+        columns = ChunkColumns(chunk, email_hasher(connection))
+        sink = _TriedRejects(connection, kind, shops, tried)
+        rows = kind.check(columns, shops)
+        columns.pass_over(sink.unchanged(columns))
+        try:
+            write_chunk(connection, kind, sink, columns, rows, counts)
+            if imports.is_done(connection, sink.import_id):
+                kind.finish(connection, [sink.import_id])
+        except (imports.ImportUndone, ShopDeleted):
+            # Meanwhile: its rejects went with the import, or are of no shop now.
+            connection.rollback()
 
 
 class _TriedRejects:
@@ -250,7 +219,7 @@ class _TriedRejects:
         self._refused: list[tuple[int, Reason, int]] = []
 
     def unchanged(self, columns: ChunkColumns) -> list[int]:
-        """The rows that lack the same as when they were taken."""
+        """A mask of the rows that lack the same fields as when they were taken."""
         return [
             row
             for row, reason in columns.incomplete()
@@ -258,7 +227,7 @@ class _TriedRejects:
         ]
 
     def stage(self, columns: ChunkColumns) -> Rejects:
-        """Stage the new reasons, and the shops whose the rows are: a shop may be known by now."""
+        """Stage the new reasons, and the shops to which the rows belong: a shop may be known by now."""
         chunk = columns.chunk
         found = (*columns.refused(), *columns.incomplete())
         refused = [(int(chunk.lines[row]), reason, row) for row, reason in found]
@@ -289,10 +258,12 @@ class _TriedRejects:
             left = [number for number, *_ in self._refused]
             ids = pa.array(np.setdiff1d(chunk.lines, left))
             staged = connection.stage("staged_done", pa.table({"reject_id": ids}))
-            reject_retries.count_accepted(connection, staged)
+            which = f"reject_id IN (SELECT reject_id FROM {staged})"
             connection.execute(
-                f"DELETE FROM reject WHERE reject_id IN (SELECT reject_id FROM {staged})"
+                f"UPDATE task SET rows = rows + (SELECT COUNT(*) FROM reject WHERE {which} "
+                f"AND reject.shop_key = task.shop_key) WHERE kind = '{RETRY}' AND ended_at = 0"
             )
+            connection.execute(f"DELETE FROM reject WHERE {which}")
         if self._refused:
             connection.execute(
                 "UPDATE reject SET reason = s.reason, code = s.code, field = s.field, "
@@ -318,19 +289,11 @@ def _chunk(kind: Kind, group: Group, tried: list[Reject], shops: ImportedShops) 
     return chunk
 
 
-def _pages(connection: ArrowConnection, which: str, *values: Cell) -> Iterator[list[int]]:
+def pages(connection: ArrowConnection, which: str, *values: Cell) -> Iterator[list[int]]:
     """The ids of some rejects, in pages that fit into memory with their texts."""
     found = connection.table(f"SELECT reject_id, LENGTH(text) AS size FROM reject {which}", *values)
-    page: list[int] = []
-    size = 0
-    for number, length in zip(*found.to_pydict().values(), strict=True):
-        if page and (len(page) == _ROWS or size + length > _TEXT):
-            yield page
-            page, size = [], 0
-        page.append(number)
-        size += length
-    if page:
-        yield page
+    sizes = zip(*found.to_pydict().values(), strict=True)
+    return chunks(sizes, _TEXT, _ROWS)
 
 
 def _read(connection: ArrowConnection, numbers: list[int]) -> list[Reject]:

@@ -17,16 +17,18 @@ SHOP_ID = Field("shop_id", ID, "the shop that the row belongs to; imported befor
 
 @dataclass(frozen=True)
 class ImportedShops:
-    """`keys`: shop id -> shop key. `currencies`: shop key -> ISO 4217. `only`: the id of the one shop that
-    rows may belong to, where the file's folder names it."""
+    """The shops that rows can belong to."""
 
+    # Shop id -> shop key.
     keys: dict[str, int]
+    # Shop key -> ISO 4217.
     currencies: dict[int, str]
+    # The id of the one shop that rows may belong to, where the file's folder names it.
     only: str = ""
 
     def narrowed(self, shop_id: str) -> "ImportedShops":
-        """This shop alone. Rows of other shops, and of none, are refused alike: nobody learns which shops
-        there are."""
+        """The shops without all but this one. Rows of other shops, and of none, are refused alike: nobody
+        learns which shops there are."""
         key = self.keys.get(shop_id)
         return ImportedShops(
             {} if key is None else {shop_id: key},

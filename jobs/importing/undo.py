@@ -1,39 +1,36 @@
-"""An import is undone: what it alone had brought goes, and what it had replaced stands again.
+"""Undoing an import: what it alone had brought goes, and what it had replaced stands again.
 
-From its first transaction on, the import stands no longer. Raw rows go in portions, each with its figures
-(`pipeline/removal.py`); all else goes in the last transaction. An undo that was killed is ended by the next
-`imports undo` of it, or by the next rollup.
+From its first transaction on, the import stands no longer. Raw rows go in portions (`pipeline/removal.py`),
+all else in the last transaction; the next rollup builds the figures that had them anew. An undo that was
+killed is ended by the next `imports undo` of it, or by the next rollup: it is a task until then.
 
 Imports that are too old to be undone are forgotten: what they wrote stands for good.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from jobs.importing.kinds import KINDS, seen_forms
 from jobs.importing.kinds.replace_last import ReplaceLast, TakenBack, same_key
 from jobs.pipeline.removal import RawRows, remove_rows
-from jobs.pipeline.removed_rows import portion_rows
 from jobs.run.console import say
-from jobs.run.errors import AlreadyRunning, explained
+from jobs.run.errors import AlreadyRunning
 from jobs.run.job_run import JobRun
+from jobs.run.work import work
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
-from warehouse.connections.errors import is_outage
-from warehouse.connections.portions import small_together
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.editions.pending_batches import sql_list
-from warehouse.operations import imports
-from warehouse.operations.imports import UNDOING, UNDONE, WITHDRAWN, ImportedFile
+from warehouse.domain.vocabulary import UNDOING, UNDONE
+from warehouse.intake import imports
+from warehouse.intake.imports import WITHDRAWN, ImportedFile
+from warehouse.operations import job_runs, tasks
+from warehouse.operations.process_id import display_name
+from warehouse.operations.tasks import UNDO, Task
 from warehouse.tables.base import unique_names
 
 JOB: Final = "undo"
 """The job of whoever undoes an import; one runs at a time."""
-
-# Batches, or shops, whose rows are removed together.
-_BATCHES: Final = 200
 
 
 def preview(connection: ArrowConnection, imported: ImportedFile) -> TakenBack:
@@ -56,126 +53,103 @@ def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
     imports.begin_undo(connection, import_id)
     if isinstance(kind := KINDS[imported.kind], ReplaceLast):
         taken_back = kind.take_back(connection, import_id)
-        _end(connection, import_id)
+        _end(connection, import_id, 0)
         return taken_back
     raw = RawImport(connection, imported)
     gone, stay = Counter[str](), raw.counted().stay
     connection.commit()
     while True:
-        for shops, rows in raw.parts():
-            gone += remove_rows(run, shops, rows)
+        for rows in raw.going:
+            gone += remove_rows(run, raw.shops, raw.as_rows(rows))
         # Nobody repeats a row or retries a reject of it meanwhile.
         imports.lock_shops_of(connection, import_id)
-        if not raw.parts():
+        if not any(map(raw.count, raw.going)):
             raw.forget()
-            _end(connection, import_id)
+            _end(connection, import_id, connection.now_micros())
             return TakenBack(gone[imported.kind], 0, stay)
         connection.rollback()
 
 
-def end_undos(connection: ArrowConnection) -> None:
-    """Go on with the undos that no process goes on with. Raises Stopped after a signal.
-
-    One that fails is said so and tried by the next run: it must not keep figures waiting."""
-    for import_id in imports.unfinished_undos(connection):
+def end_undos(run: JobRun, *, waits: bool) -> bool:
+    """Do the undos that are asked for, unless another process is at one: `waits` for it. Returns whether none
+    failed. Raises Stopped after a signal."""
+    connection = run.connection
+    while tasks.are_waiting(connection, [UNDO]):
         try:
-            with JobRun(JOB, str(import_id), exclusive=True, connection=connection) as run:
-                # Another process may have ended it before this run began.
-                imported = imports.find(connection, import_id, connection.now_micros())
-                if imported and imported.state == imports.UNDOING:
-                    undo(run, imported)
-                    say(f"import {import_id} is undone")
+            with JobRun(JOB, exclusive=True, connection=connection) as own:
+                return work(own, {UNDO: _undo_asked})
         except AlreadyRunning:
-            return
-        except Exception as error:
-            if is_outage(error):
-                raise
-            say(f"the undo of import {import_id} failed: {explained(error)}")
+            if not waits:
+                break
+            run.wait_for(display_name(job_runs.holder(connection, JOB)))
+    return True
+
+
+def _undo_asked(run: JobRun, task: Task) -> dict[str, Any]:
+    connection, import_id = run.connection, int(task.item)
+    imported = imports.find(connection, import_id, connection.now_micros())
+    if imported:
+        undo(run, imported)
+        say(f"the rows of import {import_id} are gone")
+    return {}
 
 
 class RawImport:
-    """The raw rows that an import of events or orders brought or repeated."""
+    """The raw rows that an import of events or orders brought or repeated.
+
+    - `shops`: the keys of their shops
+    - `going`: conditions on the rows that go: those that it brought, and those that are left to it, since the
+      import that brought them was undone
+    """
 
     def __init__(self, connection: ArrowConnection, imported: ImportedFile) -> None:
         self._connection, self._id = connection, imported.import_id
-        self._rows = partial(RawRows, "false") if imported.kind == "orders" else RawRows
+        self.as_rows = partial(RawRows, "false") if imported.kind == "orders" else RawRows
         self._table = {"events": tables.raw_event, "orders": tables.raw_order}[imported.kind]
         self._repeated = tables.REPEATED[self._table].name
-        self._key = unique_names(self._table)
-        same = same_key(self._key, "p", self._table.name)
+        own, key = f"import_id = {self._id}", unique_names(self._table)
+        self.shops = connection.table(
+            f"SELECT shop_key FROM import_batch WHERE {own} "
+            f"UNION SELECT shop_key FROM {self._repeated} WHERE {own} ORDER BY shop_key"
+        )["shop_key"].to_pylist()
         # No other import that stands has repeated the row.
-        self._is_alone = (
-            f"NOT EXISTS (SELECT 1 FROM {self._repeated} p WHERE {same} "
+        is_alone = (
+            f"NOT EXISTS (SELECT 1 FROM {self._repeated} p "
+            f"WHERE {same_key(key, 'p', self._table.name)} "
             f"AND p.import_id <> {self._id} AND p.import_id NOT IN ({WITHDRAWN}))"
         )
-        # It repeated the row, and the import that brought it was undone.
-        key = names(self._key)
-        self._is_left_to_it = (
-            f"({key}) IN (SELECT {key} FROM {self._repeated} WHERE import_id = {self._id}) AND "
-            "batch_id IN (SELECT b.batch_id FROM import_batch b WHERE b.import_id IN "
-            f"({WITHDRAWN} AND import_id <> {self._id}))"
+        repeated = f"({names(key)}) IN (SELECT {names(key)} FROM {self._repeated} WHERE {own})"
+        batches = "batch_id IN (SELECT b.batch_id FROM import_batch b WHERE b.{})".format
+        withdrawn = batches(f"import_id IN ({WITHDRAWN} AND import_id <> {self._id})")
+        self.going = (
+            f"{batches(own)} AND {is_alone}",
+            f"{repeated} AND {withdrawn} AND {is_alone}",
         )
 
     def counted(self) -> TakenBack:
-        """How many rows go, and how many of those that it brought stay."""
-        own = sum(self._count(*part) for part in self._brought())
-        left = sum(self._count(*part) for part in self._left_to_it())
+        """The number of rows that go, and of rows that it brought and that stay."""
+        own, left = map(self.count, self.going)
         brought = self._connection.value(
             "SELECT CAST(COALESCE(SUM(rows), 0) AS BIGINT) FROM import_batch WHERE import_id = $1",
             self._id,
         )
         return TakenBack(own + left, 0, int(brought) - own)
 
-    def parts(self) -> list[tuple[list[int], RawRows]]:
-        """Shops, and the rows of them that go. Leaves a transaction open."""
-        return [
-            (shops, self._rows(f"{which} AND {self._is_alone}"))
-            for shops, which in (*self._brought(), *self._left_to_it())
-            if self._connection.value(f"SELECT 1 {self._from(shops, which)} LIMIT 1")
-        ]
+    def count(self, which: str) -> int:
+        """How many rows meet a condition."""
+        return int(self._connection.value(f"SELECT COUNT(*) FROM {self._table.name} WHERE {which}"))
 
     def forget(self) -> None:
         """Forget what it repeated, and the forms that it named. The caller commits."""
         seen_forms.take_back(self._connection, self._id)
         self._connection.execute(f"DELETE FROM {self._repeated} WHERE import_id = $1", self._id)
 
-    def _brought(self) -> Iterator[tuple[list[int], str]]:
-        """Shops, and conditions on their rows that the import brought. Small batches are taken together: an
-        import can have brought a few rows of each of thousands of shops."""
-        batches = self._connection.table(
-            "SELECT shop_key, batch_id, rows FROM import_batch WHERE import_id = $1 AND rows > 0 "
-            "ORDER BY shop_key, batch_id",
-            self._id,
-        ).to_pylist()
-        shops = {batch["batch_id"]: batch["shop_key"] for batch in batches}
-        sizes = ((batch["batch_id"], batch["rows"]) for batch in batches)
-        for numbers in small_together(sizes, portion_rows(), _BATCHES):
-            own = sorted({shops[number] for number in numbers})
-            yield own, f"batch_id IN ({sql_list(numbers)})"
 
-    def _left_to_it(self) -> Iterator[tuple[list[int], str]]:
-        sizes = self._connection.table(
-            f"SELECT shop_key, COUNT(*) FROM {self._table.name} WHERE {self._is_left_to_it} "
-            "GROUP BY shop_key ORDER BY shop_key"
-        )
-        rows = zip(*(column.to_pylist() for column in sizes.columns), strict=True)
-        for shops in small_together(rows, portion_rows(), _BATCHES):
-            yield shops, self._is_left_to_it
-
-    def _count(self, shops: list[int], which: str) -> int:
-        return int(self._connection.value(f"SELECT COUNT(*) {self._from(shops, which)}"))
-
-    def _from(self, shops: list[int], which: str) -> str:
-        return (
-            f"FROM {self._table.name} WHERE shop_key IN ({sql_list(shops)}) "
-            f"AND {which} AND {self._is_alone}"
-        )
-
-
-def _end(connection: ArrowConnection, import_id: int) -> None:
-    """Delete the rejects of an import, and have it undone. Commits."""
+def _end(connection: ArrowConnection, import_id: int, rows_gone_at: int) -> None:
+    """Delete the rejects of an import, and record that its rows are gone (`imports.end_undo`). Commits."""
     connection.execute("DELETE FROM reject WHERE import_id = $1", import_id)
-    imports.end_undo(connection, import_id)
+    connection.execute(f"DELETE FROM task WHERE kind = '{UNDO}' AND item = $1", str(import_id))
+    imports.end_undo(connection, import_id, rows_gone_at)
     connection.commit()
 
 

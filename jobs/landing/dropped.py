@@ -1,8 +1,7 @@
-"""A file that a member dropped on the Data page: what it is, told before anything of it is imported.
+"""A file that a member dropped on the Data page: a preview of its import, before anything of it is imported.
 
-The file lies in `IMPORT_DIR/.dropped/SHOP/`, where no import looks. It is read as an import reads it, to its
-end; only of a spreadsheet the CSV that it holds takes its place. A page moves it to the folder that `place`
-names once the member asks for the import: from there on it is a landed file like any other.
+The file lies in `IMPORT_DIR/.dropped/SHOP/`, where no import looks. Once its member asks for the import, a
+job moves it to the folder that `place` names: from there on it is a landed file like any other.
 """
 
 import os
@@ -16,36 +15,33 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from jobs.importing.ceilings import check_time, file_ceilings
+from jobs.importing.ceilings import file_ceilings
 from jobs.importing.files.byte_blocks import DamagedArchive, blocks_of
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.files.csv import UnclearTable
 from jobs.importing.files.detect import (
     ImportOptions,
     answered_error,
-    chunks_of,
-    is_known_table,
+    as_table,
     is_own,
     recognised,
     sample_of,
 )
 from jobs.importing.formats import FORMATS, unrecognised
 from jobs.importing.formats.ads.report import AdReport
-from jobs.importing.formats.base import Sample
-from jobs.importing.import_file import checked, readable
 from jobs.importing.kept_rejects import names_another_shop
 from jobs.importing.kinds import KINDS
-from jobs.importing.kinds.base import Kind
-from jobs.importing.shops import ImportedShops
-from jobs.importing.values.columns import ChunkColumns
+from jobs.importing.kinds.base import INCOMPLETE, Kind
+from jobs.importing.preview import Preview
+from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.notation import UnclearDates
-from warehouse import command, settings
+from warehouse import settings
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.domain.landing_names import DROPPED_FOLDER, OWN, can_be_folder, decimal_of
 from warehouse.domain.time import day_date, local_day
 from warehouse.domain.vocabulary import EVENT_TYPES
-from warehouse.operations.reject_reasons import without_values
 
 # Kinds whose rows are not one shop's own: whoever manages a shop must not change them for others.
 _OF_ALL_SHOPS: Final = {
@@ -59,45 +55,114 @@ _NEEDLESS: Final = {
         "Shopify's list of customers. It is not needed: customers come with their orders. Export the orders"
     ),
 }
-_OWN_TITLES: Final = {
-    "forms": "Forms, in this service's own columns",
-    "events": "Events, in this service's own columns",
-    "orders": "Orders, in this service's own columns",
-    "ad-spend": "Ad spend, in this service's own columns",
-    "ad-accounts": "Ad accounts, in this service's own columns",
-}
 # Kinds whose rows are one shop's own.
-_OWN_KINDS: Final = [KINDS[name] for name in _OWN_TITLES]
+_OWN_KINDS: Final = [
+    kind for kind in KINDS.values() if SHOP_ID in kind.fields and kind.name != "shops"
+]
 _TIMES: Final = {"events": "occurred_at", "orders": "created_at", "ad-spend": "day"}
 _MAX_REASONS: Final = 20
-# An archive that unpacks to less may be packed as well as it likes.
-_SMALL: Final = 64 << 20
 _ARCHIVES: Final = (".gz", ".zip")
 _PARQUET: Final = ".parquet"
 _SPREADSHEET: Final = ".xlsx"
 # Exports are packed twentyfold, zeros a thousandfold.
-MAX_RATIO: Final = 100
+_MAX_RATIO: Final = 100
+# An archive that unpacks to less may be packed as well as it likes.
+_SMALL: Final = 64 << 20
 # The most bytes that a file unpacks to, for each byte that it may have.
 _UNPACKED: Final = 4
 _SUM_DIGITS: Final = 100
 
 
 @dataclass
-class Found:
-    """The content of a file. `first` and `last`: days of its rows; `sums`: amounts by currency, as text in
-    major units, or numbers of rows by name; `incomplete`: rows that would be taken without a field;
-    `reasons`: these and rejected rows by reason, with the first line of each."""
+class Look(Preview):
+    """A preview, and what the rows say together. `days`: the first and the last one of each chunk; `minor`:
+    the total of orders; `spend`: by currency, in major units; `types`: of events."""
 
-    rows: int = 0
-    rejected: int = 0
-    incomplete: int = 0
-    first: int | None = None
-    last: int | None = None
+    timezone: str = ""
+    days: list[int] = field(default_factory=list)
     minor: int = 0
     spend: dict[str, Decimal] = field(default_factory=dict)
     types: Counter[str] = field(default_factory=Counter)
     platforms: set[str] = field(default_factory=set)
-    reasons: dict[str, list[int]] = field(default_factory=dict)
+
+    def as_stored(self, kind: str) -> dict[str, Any]:
+        """The preview as the page reads it."""
+        days = [day_date(day).isoformat() for day in sorted(self.days)] or [""]
+        return {
+            "rows": self.counts.read,
+            "rejected": self.counts.rejected,
+            "incomplete": self.counts.more.get(INCOMPLETE, 0),
+            "first": days[0],
+            "last": days[-1],
+            "minor": self.minor if kind == "orders" else None,
+            "spend": {currency: f"{amount:f}" for currency, amount in sorted(self.spend.items())},
+            "types": dict(self.types),
+            "platforms": sorted(self.platforms),
+            "reasons": [[reason, *of] for reason, of in list(self.reasons.items())[:_MAX_REASONS]],
+        }
+
+    def read(
+        self,
+        kind: Kind,
+        path: Path,
+        options: ImportOptions,
+        shops: ImportedShops,
+        hasher: EmailHasher,
+    ) -> None:
+        """Add a file, to its end. Raises UnreadableFile for one that cannot be imported."""
+        most_rows, counts, size = settings.ROWS_PER_SHOP_DAY.get(), self.counts, 0
+        for columns, rows in self.steps(kind, path, str(path), options, shops, hasher):
+            for row, _ in columns.refused():
+                if names_another_shop(shops, kind, columns, row):
+                    raise UnreadableFile(
+                        f"line {columns.chunk.lines[row]} is of another shop than this one; nothing of the "
+                        "file is imported"
+                    )
+            for broken in columns.chunk.broken:
+                if broken.is_rest:
+                    raise UnreadableFile(
+                        f"from line {broken.line} on it cannot be read: {broken.reason}"
+                    )
+            if counts.read > most_rows:
+                raise UnreadableFile(
+                    f"it has more than {most_rows:,} rows, which is the most that a shop may import in a day "
+                    "(ROWS_PER_SHOP_DAY); split it"
+                )
+            if path.suffix.lower() == _PARQUET:
+                # Its own statements of sizes are anyone's.
+                size += rows.nbytes
+                _check_unpacked(size)
+            accepted = rows.filter(pa.array(columns.accepted()))
+            if accepted.num_rows:
+                self._add_content(kind.name, accepted)
+        if counts.read == 0:
+            raise UnreadableFile("it has no rows")
+        if counts.rejected == counts.read:
+            reason, (number, *_) = next(iter(self.reasons.items()))
+            raise UnreadableFile(
+                f"none of its {counts.read} rows can be imported; {number} of them: {reason}"
+            )
+
+    def _add_content(self, kind: str, rows: pa.Table) -> None:
+        if name := _TIMES.get(kind):
+            bounds = pc.min_max(rows[name]).as_py().values()
+            self.days += [
+                bound if name == "day" else local_day(bound, self.timezone) for bound in bounds
+            ]
+        if kind == "orders":
+            counted = pc.equal(rows["test"], 0)
+            self.minor += pc.sum(rows["gross"].filter(counted)).as_py() or 0
+        elif kind == "events":
+            for one in pc.value_counts(rows["type"]).to_pylist():
+                self.types[EVENT_TYPES[one["values"]]] += one["counts"]
+        elif kind == "ad-spend":
+            self.platforms |= set(rows["provider"].unique().to_pylist())
+            with localcontext() as context:
+                context.prec = _SUM_DIGITS
+                for currency, spend in zip(
+                    rows["currency"].to_pylist(), rows["spend"].to_pylist(), strict=True
+                ):
+                    self.spend[currency] = self.spend.get(currency, Decimal(0)) + Decimal(spend)
 
 
 def folder(root: Path, shop_id: str) -> Path:
@@ -116,104 +181,70 @@ def dropped_files(root: Path, shop_id: str) -> Iterator[Path]:
 
 def look_at(
     path: Path, shop_id: str, timezone: str, shops: ImportedShops, hasher: EmailHasher
-) -> tuple[Path, dict[str, Any]]:
-    """The file to import, and what it is: `title`, `place` (the folders below the landing folder), `kind`,
-    `rows`, `rejected`, `first`, `last`, `sums`, `reasons`; of ad spend `platforms`, and whether the program
-    `assumed` them. Where its member must say the decimal mark, `question` has a cell of the column, and what
-    it is with each mark. Raises UnreadableFile with a sentence for its member."""
-    if not can_be_folder(shop_id):
-        raise UnreadableFile(
-            f"the id {shop_id!r} of the shop cannot be the name of a folder; use `{command('jobs import')}`"
-        )
+) -> dict[str, Any]:
+    """Preview the import of a file: `title`, `kind`, `place` (the folders below the landing folder), and what
+    `Look` tells; of ad spend also whether the program `assumed` the platform. Where its member must say the
+    decimal mark, `question` has a cell of the column, and what it is with each mark. Raises UnreadableFile
+    with a sentence for its member."""
     # Rows of other shops, and of none, are refused alike: nobody learns which shops there are.
     own = shops.narrowed(shop_id)
     with file_ceilings(path):
-        path = _as_table(path)
-        _check_archive(path)
-        sample = sample_of(path, [name for one in FORMATS.values() for name in one.list_members])
-        kind, options = _recognised(path, sample, shop_id)
-        question = None
+        if path.suffix.lower() == _SPREADSHEET:
+            path = as_table(path)
+            _check_unpacked(path.stat().st_size)
+        if path.suffix.lower() in _ARCHIVES:
+            _check_archive(path)
+        kind, options = _recognised(path, shop_id)
+        look, question = Look(timezone=timezone), None
         try:
-            found = _read(path, kind, options, own, hasher, timezone)
+            look.read(kind, path, options, own, hasher)
         except UnclearTable as error:
-            found, cause = Found(), error.cause
+            look, cause = Look(), error.cause
             if isinstance(cause, UnclearDates):
                 raise UnreadableFile(
                     f"{cause.found}; write its dates as 2026-01-31, by the settings of the export or in the "
                     "spreadsheet, and drop the file again"
                 ) from None
             question = {"column": cause.column, "cell": cause.cell, **cause.readings}
-    return path, {
-        "title": options.format.title if options.format else _OWN_TITLES[kind.name],
+    return {
+        "title": options.format.title
+        if options.format
+        else f"{kind.name.replace('-', ' ').capitalize()}, in this service's own columns",
         "kind": kind.name,
         "place": [kind.name, options.format.name if options.format else OWN, shop_id],
-        "rows": found.rows,
-        "rejected": found.rejected,
-        "incomplete": found.incomplete,
-        "first": None if found.first is None else day_date(found.first).isoformat(),
-        "last": None if found.last is None else day_date(found.last).isoformat(),
-        "minor": found.minor if kind.name == "orders" else None,
-        "spend": {currency: f"{amount:f}" for currency, amount in sorted(found.spend.items())},
-        "types": dict(found.types),
-        "platforms": sorted(found.platforms),
+        **look.as_stored(kind.name),
         "assumed": isinstance(options.format, AdReport) and bool(options.format.table.provider),
         "question": question,
-        "reasons": [[reason, *of] for reason, of in list(found.reasons.items())[:_MAX_REASONS]],
     }
-
-
-def _as_table(path: Path) -> Path:
-    """The file itself; of a spreadsheet the CSV that it holds, which takes its place."""
-    if path.suffix.lower() != _SPREADSHEET:
-        return path
-    table, part = path.with_name(f"{path.name}.csv"), path.with_name(f".{path.name}.csv")
-    # Loaded where it is needed: other files are told sooner without it.
-    from jobs.importing.files.spreadsheet import to_csv
-
-    try:
-        to_csv(path, part, is_known_table, _most_bytes())
-        part.rename(table)
-    finally:
-        part.unlink(missing_ok=True)
-    path.unlink()
-    return table
 
 
 def _check_archive(path: Path) -> None:
     """Raises UnreadableFile for an archive that is cut short, or that unpacks to far more than such files
     do."""
-    if path.suffix.lower() not in _ARCHIVES:
-        return
-    unpacked, size = 0, path.stat().st_size
+    size, most = 0, max(_SMALL, path.stat().st_size * _MAX_RATIO)
     try:
-        for block, position in blocks_of(path):
-            unpacked += len(block)
-            # A zip is not read from its beginning.
-            packed = position if path.suffix.lower() == _ARCHIVES[0] else size
-            if unpacked > _SMALL and unpacked > MAX_RATIO * packed:
+        for block, _ in blocks_of(path):
+            size += len(block)
+            if size > most:
                 raise UnreadableFile(
-                    f"it unpacks to more than {MAX_RATIO} times its size, as no export does"
+                    f"it unpacks to more than {_MAX_RATIO} times its size, as no export does"
                 )
-            _check_unpacked(unpacked)
-    except DamagedArchive as error:
-        raise UnreadableFile(f"{error}; export or upload it again") from None
-
-
-def _most_bytes() -> int:
-    """The bytes to which a file may unpack."""
-    return int(settings.UPLOAD_MB.get()) * _UNPACKED * 10**6
+            _check_unpacked(size)
+    except DamagedArchive as damage:
+        raise UnreadableFile(f"{damage}; export or upload it again") from None
 
 
 def _check_unpacked(size: int) -> None:
-    if size > _most_bytes():
+    most = int(settings.UPLOAD_MB.get()) * _UNPACKED
+    if size > most * 10**6:
         raise UnreadableFile(
-            f"it unpacks to more than {_most_bytes() // 10**6} MB, {_UNPACKED} times what a file may have "
-            "(UPLOAD_MB); split it"
+            f"it unpacks to more than {most} MB, {_UNPACKED} times what a file may have (UPLOAD_MB); split it"
         )
 
 
-def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportOptions]:
+def _recognised(path: Path, shop_id: str) -> tuple[Kind, ImportOptions]:
     """The kind of a file, and how it is imported. Raises UnreadableFile."""
+    sample = sample_of(path, [name for one in FORMATS.values() for name in one.list_members])
     decimal = decimal_of(path.name)
     tables = [{name.strip() for name in record} for record in sample.records] or [set()]
     for columns, words in _NEEDLESS.items():
@@ -226,12 +257,17 @@ def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportO
             return KINDS[format.kind], ImportOptions(format, shop_id, decimal=decimal)
     fields = {name for kind in KINDS.values() for name in kind.field_names()}
     tables = [{name.lower() for name in names} for names in tables]
-    own = max(tables, key=lambda names: len(names & fields)) or set(_parquet_columns(path))
+    own = max(tables, key=lambda names: len(names & fields))
+    if not own and path.suffix.lower() == _PARQUET:
+        try:
+            own = {name.lower() for name in pq.read_schema(path).names}
+        except (pa.ArrowException, OSError) as error:
+            raise UnreadableFile("it is no Parquet file, or cut short") from error
     best = max(KINDS.values(), key=lambda kind: len(own & set(kind.field_names())))
     required = {one.name for one in best.fields if one.required}
     if not required <= own:
-        if error := answered_error(sample):
-            raise UnreadableFile(f"the other system answered with an error: {error}")
+        if said := answered_error(sample):
+            raise UnreadableFile(f"the other system answered with an error: {said}")
         raise UnreadableFile(
             "it is none of the exports that this service reads, nor a table in its own columns: "
             f"{unrecognised.sentence(sample, _OWN_KINDS)}"
@@ -243,98 +279,6 @@ def _recognised(path: Path, sample: Sample, shop_id: str) -> tuple[Kind, ImportO
 def _check_kind(kind: str) -> None:
     if words := _OF_ALL_SHOPS.get(kind):
         raise UnreadableFile(f"it is {words}")
-
-
-def _parquet_columns(path: Path) -> list[str]:
-    if path.suffix.lower() != _PARQUET:
-        return []
-    import pyarrow.parquet as pq
-
-    try:
-        return [name.lower() for name in pq.read_schema(path).names]
-    except (pa.ArrowException, OSError) as error:
-        raise UnreadableFile("it is no Parquet file, or cut short") from error
-
-
-def _read(
-    path: Path,
-    kind: Kind,
-    options: ImportOptions,
-    shops: ImportedShops,
-    hasher: EmailHasher,
-    timezone: str,
-) -> Found:
-    found, unpacked, most_rows = Found(), 0, settings.ROWS_PER_SHOP_DAY.get()
-    chunks = readable(path, chunks_of(path, kind, options, shops))
-    for columns, rows in checked(kind, chunks, shops, hasher, str(path)):
-        _add_rejects(found, kind, columns, shops)
-        accepted = rows.filter(pa.array(columns.accepted()))
-        found.rows += len(columns.chunk) + len(columns.chunk.broken)
-        if found.rows > most_rows:
-            raise UnreadableFile(
-                f"it has more than {most_rows:,} rows, which is the most that a shop may import in a day "
-                "(ROWS_PER_SHOP_DAY); split it"
-            )
-        if path.suffix.lower() == _PARQUET:
-            # Its own statements of sizes are anyone's.
-            unpacked += rows.nbytes
-            _check_unpacked(unpacked)
-        if accepted.num_rows:
-            _add_rows(found, kind, accepted, timezone)
-        check_time()
-    if found.rows == 0:
-        raise UnreadableFile("it has no rows")
-    if found.rejected == found.rows:
-        reason, (number, *_) = next(iter(found.reasons.items()))
-        raise UnreadableFile(
-            f"none of its {found.rows} rows can be imported; {number} of them: {reason}"
-        )
-    return found
-
-
-def _add_rejects(found: Found, kind: Kind, columns: ChunkColumns, shops: ImportedShops) -> None:
-    chunk = columns.chunk
-    for row, _ in columns.refused():
-        if names_another_shop(shops, kind, columns, row):
-            raise UnreadableFile(
-                f"line {chunk.lines[row]} is of another shop than this one; nothing of the file is imported"
-            )
-    refused = [(int(chunk.lines[row]), reason.words) for row, reason in columns.refused()]
-    for broken in chunk.broken:
-        if broken.is_rest:
-            raise UnreadableFile(f"from line {broken.line} on it cannot be read: {broken.reason}")
-        refused.append((broken.line, broken.reason))
-    incomplete = [(int(chunk.lines[row]), reason.words) for row, reason in columns.incomplete()]
-    for line, reason in sorted((*refused, *incomplete)):
-        count = found.reasons.setdefault(without_values(reason), [0, line])
-        count[0] += 1
-    found.rejected += len(refused)
-    found.incomplete += len(incomplete)
-
-
-def _add_rows(found: Found, kind: Kind, rows: pa.Table, timezone: str) -> None:
-    if name := _TIMES.get(kind.name):
-        bounds = pc.min_max(rows[name]).as_py()
-        days = [
-            bound if name == "day" else local_day(bound, timezone)
-            for bound in (bounds["min"], bounds["max"])
-        ]
-        found.first = days[0] if found.first is None else min(found.first, days[0])
-        found.last = days[1] if found.last is None else max(found.last, days[1])
-    if kind.name == "orders":
-        counted = pc.equal(rows["test"], 0)
-        found.minor += pc.sum(rows["gross"].filter(counted)).as_py() or 0
-    elif kind.name == "events":
-        for one in pc.value_counts(rows["type"]).to_pylist():
-            found.types[EVENT_TYPES[one["values"]]] += one["counts"]
-    elif kind.name == "ad-spend":
-        found.platforms |= set(rows["provider"].unique().to_pylist())
-        with localcontext() as context:
-            context.prec = _SUM_DIGITS
-            for currency, spend in zip(
-                rows["currency"].to_pylist(), rows["spend"].to_pylist(), strict=True
-            ):
-                found.spend[currency] = found.spend.get(currency, Decimal(0)) + Decimal(spend)
 
 
 def purge_dropped(root: Path, before: float) -> int:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from jobs.importing.ceilings import memory_ceiling
 from jobs.importing.files.byte_blocks import DamagedArchive, blocks_of
 from jobs.importing.files.chunk import UnreadableFile
+from jobs.importing.files.detect import as_table, is_workbook
 from jobs.landing.dropped import dropped_files
 from jobs.landing.folder import survey
 from jobs.landing.held_file import HeldPath
@@ -28,8 +29,8 @@ from jobs.run.signals import raise_if_stopped
 from warehouse.domain.addresses import sole_address
 from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of
 from warehouse.domain.landing_names import DONE, FAILED
-from warehouse.operations.forgotten import EMAIL, Identifier
-from warehouse.operations.landing_folders import open_descriptor, open_folder
+from warehouse.intake.landing_folders import open_descriptor, open_folder
+from warehouse.persons.forgotten import EMAIL, Identifier
 from warehouse.settings import IMPORT_MEMORY_MB
 
 # A pipe that was put there does not make us wait for its writer.
@@ -91,35 +92,29 @@ def _open_files(root: Path, shop_id: str) -> Iterator[tuple[Path, int, int]]:
                 yield path, descriptor, status.st_size
 
 
-def _is_named(path: HeldPath, pattern: re.Pattern[bytes], progress: Bar) -> bool:
-    """Raises what `blocks_of` and Arrow raise, and MemoryError."""
+def _is_named(path: Path, pattern: re.Pattern[bytes], progress: Bar) -> bool:
+    """Whether a file names the person. Raises what `blocks_of` and Arrow raise, and MemoryError."""
     with memory_ceiling(IMPORT_MEMORY_MB.get()):
-        before = b""
-        for block in (
-            _parquet(path) if path.suffix.lower() == ".parquet" else _blocks(path, progress)
-        ):
+        if is_workbook(path):
+            path = as_table(path)
+        before, start = b"", 0
+        is_parquet = path.suffix.lower() == ".parquet"
+        for block, position in _parquet(path) if is_parquet else blocks_of(path):
+            progress.advance(position - start)
             raise_if_stopped()
             if pattern.search(before + block):
                 return True
-            before = block[-_OVERLAP:]
+            before, start = block[-_OVERLAP:], position
     return False
 
 
-def _blocks(path: HeldPath, progress: Bar) -> Iterator[bytes]:
-    start = 0
-    for block, position in blocks_of(path):
-        progress.advance(position - start)
-        start = position
-        yield block
-
-
-def _parquet(path: HeldPath) -> Iterator[bytes]:
-    """The texts of a file, each once a portion where that can be told."""
+def _parquet(path: Path) -> Iterator[tuple[bytes, int]]:
+    """The texts of a file, each once a chunk where that can be told; at no position."""
     with pq.ParquetFile(os.fspath(path)) as file:
         for batch in file.iter_batches(_PARQUET_ROWS):
             for column in batch.columns:
                 values = column if pa.types.is_nested(column.type) else column.unique()
-                yield "\n".join(map(str, values.to_pylist())).encode()
+                yield "\n".join(map(str, values.to_pylist())).encode(), 0
 
 
 def _spelled(person: Identifier, text: str) -> bytes:

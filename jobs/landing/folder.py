@@ -21,7 +21,7 @@ from jobs.importing.formats import FORMATS
 from jobs.importing.kinds import KINDS
 from jobs.importing.shops import SHOP_ID
 from warehouse.domain.landing_names import DONE, FAILED, OWN, REPORT, is_aside, is_service_file
-from warehouse.operations.landing_folders import open_folder, open_inner
+from warehouse.intake.landing_folders import open_folder, open_inner
 
 _UNFINISHED: Final = (".part", ".tmp", ".crdownload")
 _DAY_SECONDS: Final = 86_400
@@ -196,7 +196,7 @@ def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
 
 @contextmanager
 def _named(found: Survey, path: Path) -> Iterator[None]:
-    """A folder that cannot be read is left alone, except that FileNotFoundError is raised."""
+    """Note a folder that cannot be read as left alone. Raises FileNotFoundError."""
     try:
         yield
     except FileNotFoundError:

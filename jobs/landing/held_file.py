@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import count
+from itertools import chain, count
 from pathlib import Path, PosixPath
 from typing import Any, Final
 
 from jobs.landing.folder import LandedFile
 from warehouse.domain.landing_names import DONE, FAILED, REPORT
-from warehouse.operations.landing_folders import open_descriptor, open_folder, open_inner
+from warehouse.intake.landing_folders import open_descriptor, open_folder, open_inner
 
 # Opened like this, a device or a pipe does nothing, and the file need not be readable.
 _HOLD: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW
@@ -133,7 +133,7 @@ def _end(folder: int, name: str) -> Iterator[int]:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """An OSError as what it means for the file."""
+    """Raise an OSError as what it means for the file."""
     try:
         yield
     except FileNotFoundError:
@@ -174,9 +174,13 @@ def report_name(name: str) -> str:
 def _free_name(folder: int, name: str) -> str:
     """The first of `a.csv.gz`, `a-2.csv.gz`, `a-3.csv.gz`, ... that is free in an open folder, and whose
     report is free or a file that can be replaced."""
+    stem, dot, ending = name.partition(".")
+    if len(os.fsencode(ending)) > _MAX_ENDING_BYTES:
+        stem, dot, ending = name, "", ""
+    numbered = (_fitting(stem, f"-{number}{dot}{ending}") for number in count(2))
     return next(
         one
-        for one in _numbered(name)
+        for one in chain([name], numbered)
         if _mode(folder, one) is None
         and stat.S_ISREG(_mode(folder, report_name(one)) or stat.S_IFREG)
     )
@@ -186,15 +190,6 @@ def _mode(folder: int, name: str) -> int | None:
     with suppress(FileNotFoundError):
         return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     return None
-
-
-def _numbered(name: str) -> Iterator[str]:
-    yield name
-    stem, dot, ending = name.partition(".")
-    if len(os.fsencode(ending)) > _MAX_ENDING_BYTES:
-        stem, dot, ending = name, "", ""
-    for number in count(2):
-        yield _fitting(stem, f"-{number}{dot}{ending}")
 
 
 def _fitting(head: str, tail: str) -> str:

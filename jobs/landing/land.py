@@ -1,5 +1,5 @@
-"""Imports the files in the landing folder, each until one import of it has ended, and a long one in portions:
-those of others are imported in between.
+"""Import the files in the landing folder, each until one import of it has ended. A long file is imported in
+turns, a few seconds each: files of others are imported in between.
 
 A file is opened, imported where it lies, and moved to `done/` or `failed/` with a report. A process that
 dies leaves it where it was, and the next one imports it again: that changes nothing where it was imported
@@ -25,15 +25,14 @@ from jobs.importing.shops import ShopDeleted
 from jobs.landing.folder import LandedFile, survey
 from jobs.landing.held_file import FileGone, FileLeftAlone, HeldFile, hold
 from jobs.landing.turns import files_in_turns
-from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import blamed
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
+from jobs.run.job_run import JobRun, phase
 from warehouse.connections.errors import is_outage
 from warehouse.domain.landing_names import DONE, FAILED, decimal_of, is_dropped, pulled_stamp
-from warehouse.domain.time import iso_millis
-from warehouse.operations import dropped_files, imports, job_runs
+from warehouse.domain.time import iso_millis, now_micros
+from warehouse.intake import dropped_files, imports
+from warehouse.operations import job_runs
 
 # Outcomes of a file besides DONE and FAILED.
 LEFT: Final = "left"
@@ -48,7 +47,7 @@ _OF_NO_SHOP: Final = "it was dropped on a page, and lies in no folder of its sho
 
 
 # A file is imported for so long, to the end of a chunk, before it is the turn of others.
-_PORTION_SECONDS: Final = 5.0
+_TURN_SECONDS: Final = 5.0
 
 # Imports a file, a chunk at each step, and returns the outcome.
 _Landing = Generator[None, None, str]
@@ -67,11 +66,16 @@ def land(run: JobRun, root: Path) -> Counter[str]:
             job_runs.work_at(run.connection, run.record, file.claim)
             landing = begun.setdefault(file, _land(run, root, file, tries[file.claim]))
             unfinished.pop(file, None)
-            if outcome := _portion(landing):
-                outcomes[outcome] += 1
-                del begun[file]
-            else:
+            until = time.monotonic() + _TURN_SECONDS
+            phase("import")
+            try:
+                next(landing)
+                while time.monotonic() < until:
+                    next(landing)
                 unfinished[file] = time.monotonic()
+            except StopIteration as end:
+                outcomes[str(end.value)] += 1
+                del begun[file]
     finally:
         for landing in begun.values():
             landing.close()
@@ -81,27 +85,15 @@ def land(run: JobRun, root: Path) -> Counter[str]:
     return outcomes
 
 
-def _portion(landing: _Landing) -> str:
-    """Go on with a file for some seconds; its outcome, or "" where it has not come to its end."""
-    until = time.monotonic() + _PORTION_SECONDS
-    phase("import")
-    try:
-        while True:
-            next(landing)
-            if time.monotonic() >= until:
-                return ""
-    except StopIteration as end:
-        return str(end.value)
-
-
 def _land(run: JobRun, root: Path, file: LandedFile, tries: int) -> _Landing:
     """Import a file and move it; returns its outcome."""
     try:
         with hold(root, file) as held:
             outcome, report = yield from _imported(run, held, tries)
             if is_dropped(file.path.name):
-                told = file.path.name, report["error"] or "", now_micros()
-                dropped_files.landed_was_imported(run.connection, *told)
+                dropped_files.landed_was_imported(
+                    run.connection, file.path.name, report["error"] or ""
+                )
             phase("move")
             held.move(outcome, report)
     except FileGone as reason:

@@ -33,7 +33,13 @@ def files_in_turns(root: Path, unfinished: Mapping[LandedFile, float]) -> Iterat
     begun: set[LandedFile] = set()
     last_turns: dict[str, int] = {}
     turn = 0
-    while ready := _settled(root, waits, begun, unfinished):
+    while True:
+        ready = _look(root, waits, begun, unfinished)
+        if waits and not ready:
+            time.sleep(_SETTLE_SECONDS)
+            ready = _look(root, waits, begun, unfinished)
+        if not ready:
+            return
         looked_at = time.monotonic()
         for file in _in_turns(ready, last_turns, unfinished):
             turn += 1
@@ -44,28 +50,15 @@ def files_in_turns(root: Path, unfinished: Mapping[LandedFile, float]) -> Iterat
                 break
 
 
-def _settled(
-    root: Path,
-    waits: dict[LandedFile, float],
-    begun: Collection[LandedFile],
-    unfinished: Mapping[LandedFile, float],
-) -> list[LandedFile]:
-    """The files to begin or to go on with: those that have been the same for some seconds."""
-    ready = _look(root, waits, begun, unfinished)
-    if waits and not ready:
-        time.sleep(_SETTLE_SECONDS)
-        ready = _look(root, waits, begun, unfinished)
-    return ready
-
-
 def _look(
     root: Path,
     waits: dict[LandedFile, float],
     begun: Collection[LandedFile],
     unfinished: Mapping[LandedFile, float],
 ) -> list[LandedFile]:
-    """The same by one look, which brings up to date since when each file has been as it is (`waits`). An
-    unfinished one that is gone or changed comes too: its import ends by itself."""
+    """Look for files to begin or to go on with: those that have been the same for some seconds. Brings
+    `waits` up to date: since when each file has been as it is. An unfinished file that is gone or changed
+    comes too: its import ends by itself."""
     now = time.monotonic()
     found = survey(root).files
     since = {file: waits.get(file, now) for file in found if file not in begun}

@@ -7,7 +7,7 @@
             transaction with the mark that the batches are applied
 
 Only the last act writes. It begins with a fence, which fails unless this process still holds the
-lease of every edition. `drain.py` repeats all this until no batch is pending.
+lease of every edition. `worker_loop.py` repeats all this until no batch is pending.
 """
 
 import pandas as pd
@@ -16,7 +16,9 @@ from jobs.facts import kept_facts, touched
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import derive
-from jobs.run.phases import phase
+from jobs.pipeline.batching import BATCH_ROWS
+from jobs.pipeline.derive import TouchedRows
+from jobs.run.job_run import phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, failed_batches, leases
@@ -44,18 +46,28 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
         f"SELECT {touched.ORDER} FROM raw_order WHERE {own}",
         kept_facts.session_keys(kept),
     )
-    rows = derive.read(connection, by_shop, ids)
-    new = [rows.events, *(one.facts.events(by_shop[one.shop_key]) for one in kept)]
+    new = [one.facts.events(by_shop[one.shop_key]) for one in kept]
+    calendar = derive.calendar_of(connection, involved)
+    empty: set[int] | None = None
 
-    phase("derive")
-    changes = derive.derive(connection, rows, involved[0].window_days)
-    units = units_of(connection, changes, derive.calendar_of(connection, involved), pd.concat(new))
-    # The writing transaction must begin after the last commit of others, not where reading began.
-    connection.commit()
+    def read(most: int) -> TouchedRows:
+        return derive.read(connection, by_shop, ids, most=most)
 
-    phase("write")
-    empty = leases.fence(connection, held, sorted(numbers), connection.now_micros())
-    derive.write(connection, changes, units, empty)
+    # One part, but where rows touch sessions that have very many.
+    for rows in touched.in_parts(connection, BATCH_ROWS, read):
+        phase("derive")
+        changes = derive.derive(connection, rows, involved[0].window_days)
+        events = pd.concat([rows.events, *new])
+        del rows
+        units = units_of(connection, changes, calendar, events)
+        if empty is None:
+            # The writing transaction must begin after the last commit of others, not where reading began.
+            connection.commit()
+            empty = leases.fence(connection, held, sorted(numbers), connection.now_micros())
+        phase("write")
+        derive.write(connection, changes, units, empty)
+        new, empty = [], set()
+        del changes, units, events
     applied = pd.DataFrame(batches, columns=["edition", "batch_id"])
     failed_batches.delete(connection, [batch for batch in batches if batch["attempts"]])
     connection.append("edition_batch", to_arrow(applied, ["edition", "batch_id"]))

@@ -1,10 +1,9 @@
 """Which editions are claimed next, and which of their pending batches are applied together."""
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from warehouse.connections.chunks import chunks
 from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 
 # Raw rows of one group of batches: one is in memory at a time, and is written by one transaction. A run
@@ -12,18 +11,10 @@ from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 BATCH_ROWS: Final = 550_000
 
 
-def next_batches(pending: Sequence[Batch], max_rows: int) -> list[Batch]:
-    """The batches to apply together: whole turns (`Batch.turn`) in their order while they have at most
-    `max_rows` rows together; at least the first turn."""
-    chosen: list[Batch] = []
-    rows = 0
-    for _, batches in groupby(pending, itemgetter("edition", "turn")):
-        turn = list(batches)
-        count = _rows(turn)
-        if not chosen or rows + count <= max_rows:
-            chosen += turn
-            rows += count
-    return chosen
+def next_batches(pending: Iterable[Batch], most_rows: int) -> list[Batch]:
+    """The first batches, to apply together."""
+    sized = ((batch, batch["weight"]) for batch in pending)
+    return next(chunks(sized, most_rows, MAX_BATCHES), [])
 
 
 def next_claims(
@@ -41,7 +32,6 @@ def next_claims(
     rows, batches = (sum(counts) for counts in zip(*at_hand, strict=True)) if at_hand else (0, 0)
     chosen = sorted(wanted - held - backlogs.keys())
     for number, backlog in backlogs.items():
-        # A list of batches that is cut would begin differently after each group.
         if rows >= claimed_rows or batches + backlog.batches > MAX_BATCHES:
             break
         if number not in held:
@@ -49,7 +39,3 @@ def next_claims(
             rows += backlog.rows
             batches += backlog.batches
     return chosen
-
-
-def _rows(batches: list[Batch]) -> int:
-    return sum(batch["weight"] for batch in batches)

@@ -22,13 +22,10 @@ from jobs.facts.fact_table_io import Replacement, replacements, texts, updates
 from jobs.facts.read_raw import chosen_ids
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline.derive import calendar_of, deltas_of
-from jobs.pipeline.recompute import derive_days, rows_of_days
-from jobs.rollups import difference
-from jobs.rollups.parts import DailyRows
+from jobs.pipeline.recompute import derive_days, stage_days
 from warehouse import tables
 from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.daily import writer
 from warehouse.domain.hash_ids import SEPARATOR, text_ids
 from warehouse.domain.time import NO_DAY
 from warehouse.editions.editions import Edition
@@ -66,6 +63,7 @@ _IS_SECOND: Final = (
 """A form session is stored a second time."""
 _SPAN_DAYS: Final = ("edition", "first", "last")
 _PAIRS: Final = "compared_edition"
+_SPANS: Final = "compared_days"
 
 
 def compare_editions(connection: ArrowConnection, pairs: Mapping[Edition, Edition]) -> Differences:
@@ -166,22 +164,39 @@ def compare_days(connection: ArrowConnection, days: DaysByEdition) -> Difference
         for summary, delta in deltas_of(units_of(connection, changes, calendar)):
             # Daily rows that agree with facts that are wrong.
             differing[summary.table].append(_keys(summary, delta).assign(part="facts"))
-    staged = fact_table_io.to_arrow(day_facts.spans(connection, days), _SPAN_DAYS)
-    for summary, due in rows_of_days(connection, days):
-        stored = writer.rows_of_spans(connection, summary, staged)
-        delta = difference(summary.name, _columns(due), _columns(stored))
-        differing[summary.table].append(_keys(summary, delta).assign(part="days"))
     differences: Differences = Counter()
     for name, found in differing.items():
         # Facts of one part may make a row differ that those of another do, too.
         rows = pd.concat(found, ignore_index=True).drop_duplicates()
         places = zip(rows["edition"].tolist(), rows["day"].tolist(), strict=True)
         differences.update((number, name, day) for number, day in places)
+    spans = fact_table_io.to_arrow(day_facts.spans(connection, days), _SPAN_DAYS)
+    for summary, due in stage_days(connection, days, facts_may_be_wrong=True):
+        connection.stage(_SPANS, spans)
+        differences += _differing_days(connection, tables.DAILY[summary.name], due)
     return differences
 
 
-def _columns(rows: pa.Table) -> DailyRows:
-    return {name: rows[name].to_numpy() for name in rows.column_names}
+def _differing_days(connection: ArrowConnection, table: Table, due: str) -> Differences:
+    """How many stored rows of the staged days differ from those that are due."""
+    key = _key(table)
+    same = " AND ".join(f'd."{name}" = o."{name}"' for name in ("edition", *key))
+    differs = " OR ".join(f'd."{name}" <> o."{name}"' for name in _values(table))
+    stored = (
+        f"FROM {_SPANS} k CROSS JOIN {table.name} o LEFT JOIN {due} d ON {same} "
+        "WHERE o.edition = k.edition AND o.day BETWEEN k.first AND k.last"
+    )
+    differences: Differences = Counter()
+    for rows in (
+        f"{stored} AND (d.edition IS NULL OR {differs})",
+        f"FROM {due} o LEFT JOIN {table.name} d ON {same} WHERE d.edition IS NULL",
+    ):
+        found = connection.table(
+            f"SELECT o.edition, o.day, COUNT(*) AS rows {rows} GROUP BY o.edition, o.day"
+        )
+        for row in found.to_pylist():
+            differences[row["edition"], table.name, row["day"]] += row["rows"]
+    return differences
 
 
 def _keys(summary: Summary, delta: pa.Table) -> pd.DataFrame:

@@ -14,10 +14,10 @@
     write   the facts, and to the daily rows the difference between         facts/fact_table_io, rollups,
             the rollups of both versions of the units that change           facts/rollup_units
 
-A batch stages the keys of its rows; a backfill and a verify those of their days; an undo and a forget those
-of the rows that they have deleted.
+A batch stages the keys of its rows; a backfill and a verify those of their days.
 """
 
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -37,6 +37,7 @@ from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
 from jobs.facts.read_raw import unique_texts
 from jobs.facts.rollup_units import NO_EVENTS, UnitFacts
+from jobs.facts.touched import TooMany
 from jobs.rollups import cross_field, differences
 from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.arrow import ArrowConnection
@@ -53,7 +54,7 @@ class TouchedRows:
 
     - `partials`: what their rows say by themselves
     - `events`: edition, form, at; a row per raw event of the batches that are to be applied
-    - `anew`: what is decided anew; of its sessions those that have no event left
+    - `anew`: what is decided anew
     """
 
     partials: Partials
@@ -81,18 +82,23 @@ def read(
     by_shop: Mapping[int, int],
     applying: Collection[int] = (),
     anew: DecidedAnew = NOTHING_ANEW,
+    most: int = sys.maxsize,
 ) -> TouchedRows:
-    """Read all rows of the touched sessions and orders. Leaves a transaction open.
+    """Read all rows of the touched sessions and orders. Leaves a transaction open. Raises TooMany where these
+    say more than `most` things.
 
     `by_shop`: the edition of each shop key. A row counts if this has applied its batch, or is to apply it
-    (`applying`). `anew`: the sessions and orders of raw rows that were deleted; and the e-mails and steps
-    that are staged (`facts/latest_events.py`), to be decided by all that is left.
+    (`applying`). `anew`: the e-mails and steps that are staged (`facts/latest_events.py`), to be decided by
+    all that there is.
     """
     orders = read_raw.orders_of_touched(connection, by_shop, applying)
     parts, events = [], []
     with closing(read_raw.events_of_touched(connection, by_shop, applying)) as raw_parts:
         for raw in raw_parts:
             parts.append(fold(raw, orders))
+            most -= parts[-1].size()
+            if most < 0:
+                raise TooMany
             events.append(raw.events.loc[raw.events["batch"].isin(applying), list(NO_EVENTS)])
             orders = read_raw.no_orders()
             # Three parts would be in memory, one of which is being read.
@@ -102,15 +108,9 @@ def read(
         connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
     )
     partials = _with_codes(connection, by_shop, with_kept(partials, kept))
-    partials = _with_tests(partials, anew.orders)
     if len(anew.emails) or len(anew.steps):
         partials = with_latest(connection, by_shop, partials, anew)
-    is_gone = ~anew.sessions["session_hash"].isin(partials.sessions["session_hash"])
-    return TouchedRows(
-        partials,
-        pd.concat(events, ignore_index=True),
-        replace(anew, sessions=anew.sessions[is_gone]),
-    )
+    return TouchedRows(partials, pd.concat(events, ignore_index=True), anew)
 
 
 def _with_codes(
@@ -136,15 +136,6 @@ def _with_codes(
         issues=pd.concat(issues, ignore_index=True).drop_duplicates(ignore_index=True),
         texts=unique_texts(*texts),
     )
-
-
-def _with_tests(partials: Partials, removed: pd.DataFrame) -> Partials:
-    """With the removed orders (edition, order) that have no version left, as tests: those are in no fact."""
-    standing = partials.orders
-    gone = removed[~removed["order"].isin(standing["order"])]
-    gone = gone.reindex(columns=standing.columns, fill_value=0)
-    gone = gone.assign(test=1, order_id="", customer_id="")
-    return replace(partials, orders=pd.concat([standing, gone], ignore_index=True))
 
 
 def derive(
@@ -181,12 +172,19 @@ def write(
     """Write the facts that change, and add to the daily rows the difference between the rollups of both
     versions of their units. `empty`: editions that have no rows."""
     with ThreadPoolExecutor(1) as pool:
-        deltas = deltas_of(units)
+        # Packed at once: so they take a fraction of the memory.
+        deltas = (
+            (summary, writer.as_stored(summary, delta)) for summary, delta in deltas_of(units)
+        )
         # Worked out while the database stores the facts.
         first = pool.submit(list, islice(deltas, len(SUMMARIES)))
         write_changes(connection, changes, empty)
-        *others, (last, begun) = first.result()
-        for summary, delta in others:
-            writer.add(connection, summary, delta, empty)
+        found = first.result()
+        last, begun = found.pop()
+        found.reverse()
+        while found:
+            # Each goes out of memory with its turn.
+            summary, delta = found.pop()
+            writer.add(connection, summary, [delta], empty)
         rest = (delta for _, delta in deltas)
-        writer.add_all(connection, last, chain([begun], rest), empty)
+        writer.add(connection, last, chain([begun], rest), empty)

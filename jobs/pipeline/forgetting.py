@@ -1,5 +1,6 @@
-"""A person is forgotten: the raw rows and kept facts that carry an identifier of the person go, and all that
-follows from them. Orders may stay, without any identifier: the shop's revenue is then what it was.
+"""A person is forgotten: the raw rows and kept facts that carry an identifier of the person go, and figures
+are built anew without them (`removal.py`). Orders may stay, without any identifier: the shop's revenue is
+then what it was.
 
 The identifier is remembered under its keyed hash first, so that no import brings the person back. Each step
 can be repeated: a run that was killed is ended by the next one.
@@ -9,8 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import pyarrow as pa
@@ -19,26 +19,24 @@ from sqlalchemy import Table
 from jobs.facts import kept_facts
 from jobs.importing.kinds.order_versions import without_person
 from jobs.importing.kinds.seen_forms import take_back_removed
-from jobs.pipeline import plan
+from jobs.importing.rejects import pages
 from jobs.pipeline.removal import GroupMask, RawRows, remove_kept_facts, remove_rows
-from jobs.pipeline.unused_texts import drop_unused_texts
-from jobs.run.clock import now_micros
 from jobs.run.console import say
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
+from jobs.run.job_run import JobRun, phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.domain.time import now_micros
 from warehouse.editions import editions, leases
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations import forgotten
-from warehouse.operations.forgotten import COLUMNS, EMAIL, Identifier
-from warehouse.operations.hash_secret import email_hasher
+from warehouse.operations import tasks
+from warehouse.operations.tasks import Task
+from warehouse.persons import forgotten
+from warehouse.persons.forgotten import COLUMNS, EMAIL, Identifier
+from warehouse.persons.hash_secret import email_hasher
 
 # The shop of a reject whose shop is not known.
 _NO_SHOP: Final = 0
 _TABLES: Final = (tables.raw_event, tables.raw_order)
-# Rejects that are looked at together.
-_REJECTS: Final = 5_000
 
 
 @dataclass(frozen=True)
@@ -87,16 +85,14 @@ def _look_up(
 
 
 def _kept_identifiers(connection: ArrowConnection, shop_key: int) -> pd.DataFrame:
-    """The identifiers of events of which facts are kept: the columns of COLUMNS, how many `events`, and the
-    `digest` of their cell."""
+    """The identifiers of events of which facts are kept: the columns of COLUMNS, and how many `events`."""
     columns = list(COLUMNS.values())
     texts = dict.fromkeys(columns, pd.Series(dtype="str"))
-    parts = [pd.DataFrame({**texts, "events": [], "digest": []})]
-    for _, _, kept, digest in kept_facts.read(connection, [shop_key]):
+    parts = [pd.DataFrame({**texts, "events": []})]
+    for _, _, kept in kept_facts.read(connection, [shop_key]):
         counts = kept.instants.groupby("group")["events"].sum()
         rows = kept.groups[columns].assign(events=kept.groups["group"].map(counts))
-        own = rows.groupby(columns, as_index=False)["events"].sum()
-        parts.append(own.assign(digest=[digest] * len(own)))
+        parts.append(rows.groupby(columns, as_index=False)["events"].sum())
     return pd.concat(parts, ignore_index=True)
 
 
@@ -147,53 +143,42 @@ def _left(
 def forget(
     run: JobRun, shop_key: int, person: Collection[Identifier], *, keeps_orders: bool
 ) -> tuple[PersonRows, Counter[str]]:
-    """Remove a person from a shop; `keeps_orders`: the orders stay, without the person. Returns the rows that
-    there were, and how many `events` and `rejects` went, these also of no known shop, and how many `orders`
-    (versions of orders) went, or stay without the person. Commits.
+    """Remove a person from the raw rows of a shop; `keeps_orders`: the orders stay, without the person.
+    Returns the rows that there were, and how many `events` and `rejects` went, these also of no known shop,
+    and how many `orders` (versions of orders) went, or stay without the person. Commits.
 
-    Raises Stopped after a signal; what is left then goes when it is repeated.
+    The figures follow with the next rollup. Raises Stopped after a signal; what is left then goes when it is
+    repeated.
     """
     connection = run.connection
     hasher = email_hasher(connection)
     persons = {forgotten.identifier_hash(hasher, one): one for one in person}
-    remembered = dict.fromkeys(persons, keeps_orders)
-    forgotten.remember(connection, shop_key, remembered, now_micros())
+    hashes = dict.fromkeys(persons, keeps_orders)
+    forgotten.remember(connection, shop_key, hashes, now_micros())
     kept = _kept_identifiers(connection, shop_key)
     rows = _look_up(connection, shop_key, person, kept)
-    removed = _counts(connection, shop_key, persons, kept, remembered)
-    counts = _remove(
-        run, shop_key, person, set(persons), (shop_key, _NO_SHOP), kept, keeps_orders=keeps_orders
-    )
-    forgotten.finish(connection, shop_key, removed, now_micros())
-    return rows, counts
+    return rows, _remove(run, shop_key, persons, hashes, (shop_key, _NO_SHOP), kept)
 
 
-def forget_asked(run: JobRun) -> None:
-    """Forget those whom shops ask to forget on their Data page, and those of a run that was killed: of each
-    shop the first few. A shop that another process is at work on waits for the next refresh. Raises Stopped
-    after a signal."""
-    connection = run.connection
-    for shop_key, waiting in forgotten.waiting(connection).items():
-        numbers = [edition.edition for edition in editions.editions_of(connection, [shop_key])]
-        if leases.held(connection, numbers, connection.now_micros()):
-            continue
-        hashes = dict(islice(waiting.items(), forgotten.MOST_A_REFRESH))
-        forgotten.remember(connection, shop_key, hashes, now_micros())
+def forget_asked(run: JobRun, task: Task) -> dict[str, Any] | None:
+    """Remove those whom a shop asks to forget on its Data page, and those of a run that was killed, from its
+    raw rows: its figures are then built once for all. A shop that another process is at work on waits for the
+    next refresh. Raises Stopped after a signal."""
+    connection, shop_key = run.connection, task.shop_key
+    numbers = [edition.edition for edition in editions.editions_of(connection, [shop_key])]
+    if leases.held(connection, numbers, connection.now_micros()):
+        tasks.give_back(connection, task)
+        return None
+    # None is left where a command has done it.
+    if hashes := forgotten.waiting(connection, shop_key):
         kept = _kept_identifiers(connection, shop_key)
         persons = _find(connection, shop_key, hashes, kept)
-        removed = _counts(connection, shop_key, persons, kept, hashes)
-        counts = Counter[str]()
-        for stay in sorted(set(hashes.values())):
-            own = {hashed for hashed in hashes if hashes[hashed] == stay}
-            some = [person for hashed, person in persons.items() if hashed in own]
-            counts += _remove(run, shop_key, some, own, (shop_key,), kept, keeps_orders=stay)
-        forgotten.finish(
-            connection, shop_key, dict.fromkeys(hashes, (0, 0)) | removed, now_micros()
-        )
+        counts = _remove(run, shop_key, persons, hashes, (shop_key,), kept)
         say(
             f"removed persons: {len(hashes)}  events {counts['events']}  "
-            f"versions of orders {counts['orders']}  left for the next refresh {len(waiting) - len(hashes)}"
+            f"versions of orders {counts['orders']}"
         )
+    return {}
 
 
 def _find(
@@ -236,33 +221,31 @@ def _counts(
 def _remove(
     run: JobRun,
     shop_key: int,
-    persons: Collection[Identifier],
-    hashes: set[str],
+    persons: dict[str, Identifier],
+    hashes: Mapping[str, bool],
     reject_shops: tuple[int, ...],
     kept: pd.DataFrame,
-    *,
-    keeps_orders: bool,
 ) -> Counter[str]:
-    """Remove the rows of a shop that carry one of these identifiers, or of orders the identifiers alone, and
-    the rejects of `reject_shops` that name one with one of these hashes. `kept`: the identifiers in kept
-    facts. Commits."""
+    """Remove the rows of a shop that carry one of these identifiers (by hash), or of orders the identifiers
+    alone, and the rejects of `reject_shops` that name one with one of these hashes; record how many rows
+    these were. `hashes`: whether the orders stay; `kept`: the identifiers in kept facts. Commits."""
     connection = run.connection
-    forgotten.stage(connection, persons)
-    connection.commit()
-    nameless = partial(without_person, persons=persons, hasher=email_hasher(connection))
+    removed = dict.fromkeys(hashes, (0, 0)) | _counts(connection, shop_key, persons, kept, hashes)
+    counts = Counter[str]()
     events, orders = (forgotten.carries(table) for table in _TABLES)
-    rows = RawRows(events, orders, nameless if keeps_orders else None)
-    counts = remove_rows(run, [shop_key], rows, take_back_removed)
-    which = _carries(persons)
-    # A cell that was written meanwhile has another digest.
-    without_any = set(kept["digest"]) - set(kept["digest"][which(kept)])
-    counts["events"] += remove_kept_facts(run, shop_key, which, without_any)
-    phase("rejects")
-    counts["rejects"] = _remove_rejects(connection, reject_shops, hashes)
-    _remove_sightings(connection, shop_key, hashes)
-    drop_unused_texts(run, shop_key)
-    # An edition that nothing reads has the person, too.
-    plan.clean(connection)
+    for stay in sorted(set(hashes.values())):
+        own = {hashed for hashed in hashes if hashes[hashed] == stay}
+        some = [person for hashed, person in persons.items() if hashed in own]
+        forgotten.stage(connection, some)
+        connection.commit()
+        nameless = partial(without_person, persons=some, hasher=email_hasher(connection))
+        rows = RawRows(events, orders, nameless if stay else None)
+        counts += remove_rows(run, [shop_key], rows, take_back_removed)
+        counts["events"] += remove_kept_facts(run, shop_key, _carries(some))
+        phase("rejects")
+        counts["rejects"] += _remove_rejects(connection, reject_shops, own)
+        _remove_sightings(connection, shop_key, own)
+    forgotten.rows_gone(connection, shop_key, removed, connection.now_micros())
     return counts
 
 
@@ -282,19 +265,13 @@ def _remove_sightings(connection: ArrowConnection, shop_key: int, hashes: set[st
 def _remove_rejects(connection: ArrowConnection, shops: tuple[int, ...], hashes: set[str]) -> int:
     """Delete the rejects of shops that name a person; of no known shop those that do so in a field of that
     kind, since any word of them may be another shop's. Commits."""
-    hasher, removed, last = email_hasher(connection), 0, 0
-    while True:
-        rejects = connection.table(
-            f"SELECT reject_id, shop_key, reason, text FROM reject WHERE shop_key IN ({sql_list(shops)}) "
-            f"AND reject_id > $1 ORDER BY reject_id LIMIT {_REJECTS}",
-            last,
-        ).to_pylist()
-        connection.commit()
-        if not rejects:
-            return removed
-        last = rejects[-1]["reject_id"]
+    hasher, removed = email_hasher(connection), 0
+    for page in pages(connection, f"WHERE shop_key IN ({sql_list(shops)})"):
         gone = []
-        for row in rejects:
+        for row in connection.table(
+            "SELECT reject_id, shop_key, reason, text FROM reject "
+            f"WHERE reject_id IN ({sql_list(page)})"
+        ).to_pylist():
             names = (
                 forgotten.is_named_by_field
                 if row["shop_key"] == _NO_SHOP
@@ -302,7 +279,9 @@ def _remove_rejects(connection: ArrowConnection, shops: tuple[int, ...], hashes:
             )
             if names(hasher, hashes, row["text"], row["reason"]):
                 gone.append(row["reject_id"])
+        connection.commit()
         if gone:
             connection.execute(f"DELETE FROM reject WHERE reject_id IN ({sql_list(gone)})")
             connection.commit()
             removed += len(gone)
+    return removed

@@ -8,19 +8,16 @@ from functools import partial
 from typing import Final
 
 from jobs.pipeline import plan
-from jobs.pipeline.removal import fence_all, keep_editions
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
-from warehouse.connections.portions import small_together
+from jobs.pipeline.removal import keep_editions
+from jobs.run.job_run import JobRun, phase
+from warehouse.connections.chunks import chunks
 from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import sql_list
 
-# A batch of fewer rows, and of less weight, is small; those of as many together are joined, at most so many
-# at once.
+# A batch of fewer rows, and of less weight, is small; those of as many together are joined.
 _SMALL_ROWS: Final = 5_000
 _JOINED_ROWS: Final = 20_000
-_BATCHES: Final = 1_000
 
 _JOINABLE: Final = f"""
 FROM import_batch b JOIN shop s ON s.shop_key = b.shop_key
@@ -55,7 +52,6 @@ def _join_some(run: JobRun, held: Claim, shops: list[int]) -> bool:
     """Join the first group; whether there was one. Commits. Raises LeaseLost, with nothing written, if a
     lease was lost or the shop has another edition now."""
     connection = run.connection
-    fence_all(connection, held)
     keep_editions(connection, held, shops)
     found = connection.table(
         "SELECT b.kind, b.batch_id, CASE WHEN b.weight > b.rows THEN b.weight ELSE b.rows END AS size "
@@ -64,7 +60,7 @@ def _join_some(run: JobRun, held: Claim, shops: list[int]) -> bool:
     ).to_pylist()
     for kind in {batch["kind"]: None for batch in found}:
         sizes = ((one["batch_id"], one["size"]) for one in found if one["kind"] == kind)
-        for group in small_together(sizes, _JOINED_ROWS, _BATCHES):
+        for group in chunks(sizes, _JOINED_ROWS):
             if len(group) > 1:
                 first, others = group[0], sql_list(group[1:])
                 for table in ("raw_event", "raw_order"):

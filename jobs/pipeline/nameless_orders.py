@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.facts import touched
 from jobs.pipeline.removed_rows import REMOVED_ORDER
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
@@ -21,9 +20,6 @@ from warehouse.tables.base import column_names, unique_names
 
 WithoutPerson = Callable[[pa.Table], pa.Table]
 """Takes the buyers out of rows of raw_order."""
-
-KEYS: Final = f"SELECT {touched.ORDER} FROM nameless_order"
-"""The orders that are put back: an id that had an address in it is another one."""
 
 _INSTANT: Final = ("shop_key", "order_id", "updated_at")
 _KEY: Final = unique_names(tables.raw_order)

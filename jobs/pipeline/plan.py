@@ -1,29 +1,24 @@
-"""Rollup, rebuild and a whole verify: which editions must be up to date, and the drain into them."""
+"""Rollup, rebuild and a whole verify: which editions must be up to date, and the worker loop for them."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from operator import attrgetter
 from typing import Final
 
 from jobs.pipeline import apply_batch, batching, comparison
 from jobs.pipeline.comparison import Differences
-from jobs.pipeline.drain import PAUSE_SECONDS, Drain
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
-from jobs.run.shops import shop_keys
+from jobs.pipeline.worker_loop import WorkerLoop
+from jobs.run.job_run import JobRun, phase, shop_keys
 from warehouse import tables
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.connections.portions import small_together
-from warehouse.editions import editions, leases, pending_batches
+from warehouse.connections.chunks import chunks
+from warehouse.editions import editions, leases, pending_batches, removals
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, SCRATCH, Edition
 from warehouse.editions.leases import Claim
-from warehouse.editions.pending_batches import sql_list
+from warehouse.editions.pending_batches import MAX_BATCHES, sql_list
 from warehouse.operations.process_id import LEASE_MICROS
-
-# Editions that are compared with a rebuild together, at most.
-_EDITIONS_AT_ONCE: Final = 1_000
 
 INLINE: Final = "inline"
 """The executor that is this process alone."""
@@ -41,7 +36,7 @@ def roll_up(
     run.connection.commit()
     plan = partial(_wanted_editions, run.connection, run.window_days, shop)
     with _shared_out(run, plan, executor, only_due=only_due):
-        Drain(run, plan, only_due=only_due, waits=not only_due).drain()
+        WorkerLoop(run, plan, only_due=only_due, waits=not only_due).run()
     clean(run.connection)
 
 
@@ -63,7 +58,7 @@ def rebuild(run: JobRun, shop: str | None, *, executor: str = INLINE) -> None:
         ]
 
     with _shared_out(run, still_building, executor):
-        Drain(run, still_building).drain()
+        WorkerLoop(run, still_building).run()
     clean(connection)
 
 
@@ -82,41 +77,46 @@ def _shared_out(
 def while_held(run: JobRun, wanted: Iterable[Edition], work: Callable[[Claim], None]) -> None:
     """Do work under the leases of editions: for those that are free, and then for the others when theirs are.
     It starts again if a lease is lost. Nothing is done for editions that are gone."""
-    connection, left = run.connection, list(wanted)
-    while left:
-        held = leases.claim(connection, run.owner, left, connection.now_micros())
-        try:
-            if held.editions:
-                work(held)
-                left = [edition for edition in left if edition not in held.editions]
-                continue
-        except leases.LeaseLost:
-            continue
-        finally:
-            leases.release(connection, held)
-        # An edition that was retired meanwhile cannot be claimed.
-        states = ((edition, editions.state_of(connection, edition.edition)) for edition in left)
-        left = [edition for edition, state in states if state not in ("", RETIRED)]
-        connection.commit()
-        if left:
-            _wait_for(run, left[0].edition)
+    own = {edition.edition: edition for edition in wanted}
+
+    def usable(left: set[int]) -> list[Edition]:
+        # One that was retired or frozen meanwhile cannot be claimed.
+        found = editions.editions_numbered(run.connection, sorted(left))
+        return [own[edition.edition] for edition in found]
+
+    def of_free(held: Claim, _free: list[int]) -> None:
+        if held.editions:
+            work(held)
+
+    _while_free(run, set(own), usable, attrgetter("edition"), of_free)
 
 
 def while_shops_held(
     run: JobRun, shops: Iterable[int], work: Callable[[Claim, list[int]], None]
 ) -> None:
-    """Do work under the leases of all editions of shops, current or being built: for the shops whose are
-    free, and then for the others when theirs are. It starts again if a lease is lost."""
-    connection, left = run.connection, set(shops)
+    """The same of shops (their keys): under the leases of all editions of each, current or being built."""
+    usable = partial(editions.editions_of, run.connection)
+    _while_free(run, set(shops), usable, attrgetter("shop_key"), work)
+
+
+def _while_free(
+    run: JobRun,
+    left: set[int],
+    usable: Callable[[set[int]], list[Edition]],
+    key: Callable[[Edition], int],
+    work: Callable[[Claim, list[int]], None],
+) -> None:
+    """Do work for the keys all of whose editions are free, and then for the others when theirs are."""
+    connection = run.connection
     while left:
-        wanted = editions.editions_of(connection, left)
+        wanted = usable(left)
         connection.commit()
         held = leases.claim(connection, run.owner, wanted, connection.now_micros())
-        busy = {edition.edition: edition.shop_key for edition in set(wanted) - set(held.editions)}
-        free = left - set(busy.values())
+        busy = {key(edition): edition.edition for edition in set(wanted) - set(held.editions)}
+        free = left - busy.keys()
         try:
             if free:
-                own = (edition for edition in held.editions if edition.shop_key in free)
+                own = (edition for edition in held.editions if key(edition) in free)
                 work(Claim(run.owner, tuple(own)), sorted(free))
                 left -= free
                 continue
@@ -125,15 +125,7 @@ def while_shops_held(
         finally:
             # None is kept meanwhile: two that wait for each other would wait forever.
             leases.release(connection, held)
-        _wait_for(run, min(busy))
-
-
-def _wait_for(run: JobRun, number: int) -> None:
-    """Wait some time for the process that holds an edition, and say so. Raises Stopped after a signal."""
-    holder = leases.holder(run.connection, number)
-    run.connection.commit()
-    run.waiting_for(holder)
-    time.sleep(PAUSE_SECONDS)
+        run.wait_for(leases.holder(connection, min(busy.values())))
 
 
 def small_editions(connection: ArrowConnection, wanted: list[Edition]) -> Iterator[list[Edition]]:
@@ -147,9 +139,8 @@ def small_editions(connection: ArrowConnection, wanted: list[Edition]) -> Iterat
     of_shop = dict(zip(*(column.to_pylist() for column in rows.columns), strict=True))
     for window_days in sorted({edition.window_days for edition in wanted}):
         some = [edition for edition in wanted if edition.window_days == window_days]
-        sizes = ((place, of_shop.get(one.shop_key, 0)) for place, one in enumerate(some))
-        for group in small_together(sizes, batching.BATCH_ROWS, _EDITIONS_AT_ONCE):
-            yield [some[place] for place in group]
+        sizes = ((edition, of_shop.get(edition.shop_key, 0)) for edition in some)
+        yield from chunks(sizes, batching.BATCH_ROWS)
 
 
 def compared_with_rebuild(run: JobRun, held: Claim) -> Differences:
@@ -185,9 +176,8 @@ def built_anew(run: JobRun, held: Claim) -> Iterator[dict[Edition, Edition]]:
     try:
         pending = pending_batches.applied_batches(connection, numbers)
         connection.commit()
-        while batches := batching.next_batches(pending, batching.BATCH_ROWS):
-            ids = {batch["batch_id"] for batch in batches}
-            pending = [batch for batch in pending if batch["batch_id"] not in ids]
+        sized = ((batch, batch["weight"]) for batch in pending)
+        for batches in chunks(sized, batching.BATCH_ROWS, MAX_BATCHES):
             apply_batch.apply(connection, own, batches)
             phase("compare")
             check_held(connection, held)
@@ -258,15 +248,19 @@ def _wanted_editions(
 def _begin(connection: ArrowConnection, shops: list[int], window_days: int) -> None:
     """Create an edition of each shop, unless one with today's settings is being built. Commits."""
     if shops:
-        editions.retire_outdated(connection, shops, window_days, LOGIC_VERSION)
+        editions.retire_outdated(
+            connection, shops, window_days, LOGIC_VERSION, connection.now_micros()
+        )
         editions.create(connection, shops, window_days, LOGIC_VERSION)
 
 
 def clean(connection: ArrowConnection) -> None:
-    """Drop editions that nothing reads: retired ones, and scratch ones whose process is gone."""
+    """Drop editions that nothing reads: retired ones, and scratch ones whose process is gone. Then end the
+    undos and forgets whose rows no edition has any more. Commits."""
     phase("clean")
     for state in (RETIRED, SCRATCH):
         numbers = [edition.edition for edition in editions.list_editions(connection, state)]
         connection.commit()
         held = leases.held(connection, numbers, connection.now_micros())
         editions.drop(connection, [number for number in numbers if number not in held])
+    removals.end(connection, connection.now_micros())

@@ -16,25 +16,19 @@ from jobs.pipeline.derive import edition_by_shop
 from jobs.pipeline.removal import (
     count_rows_left,
     delete_staged_events,
-    fence_all,
     keep_editions,
 )
-from jobs.run.clock import now_micros
 from jobs.run.console import say
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
+from jobs.run.job_run import JobRun, phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.connections.portions import small_together
-from warehouse.domain.time import iso_millis
+from warehouse.connections.chunks import chunks
+from warehouse.domain.time import iso_millis, now_micros
 from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions.leases import Claim
 from warehouse.editions.pending_batches import from_pending, sql_list
-from warehouse.operations import forgotten
-from warehouse.operations.imports import WITHDRAWN
-
-# Import batches whose events are purged together.
-_BATCHES: Final = 200
+from warehouse.intake.imports import WITHDRAWN
+from warehouse.persons import forgotten
 
 # Kept facts of fewer rows are joined with those of the next purge.
 _SMALL_ROWS: Final = 5_000
@@ -59,7 +53,7 @@ def purge_events(run: JobRun, before: int) -> int:
     run.connection.commit()
     shops = {row["batch_id"]: row["shop_key"] for row in found}
     sizes = ((row["batch_id"], row["events"]) for row in found)
-    for numbers in small_together(sizes, removed_rows.portion_rows(), _BATCHES):
+    for numbers in chunks(sizes, removed_rows.portion_rows()):
         old = f"occurred_at < {before} AND batch_id IN ({sql_list(numbers)})"
         own = {shops[number] for number in numbers}
         plan.while_shops_held(run, own, partial(_purge, run, old))
@@ -111,7 +105,6 @@ def _purge_portion(run: JobRun, held: Claim, which: str) -> bool:
     identifiers["edition"] = identifiers.pop("shop_key").map(by_shop)
     kept = keep(events, identifiers)
     connection.commit()
-    fence_all(connection, held)
     # An undo begins under the same lock of shops: it is seen here, or sees here what is gone.
     keep_editions(connection, held, sorted(by_shop))
     if connection.value(f"SELECT 1 FROM removed_event WHERE {_OF_WITHDRAWN} LIMIT 1"):

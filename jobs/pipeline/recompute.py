@@ -12,13 +12,15 @@ from jobs.arrays.group_keys import index_of_rows
 from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
 from jobs.facts.day_facts import DaysByEdition
+from jobs.facts.facts import Facts
 from jobs.facts.rollup_units import units_of
 from jobs.pipeline import batching, derive
+from jobs.pipeline.derive import TouchedRows
 from jobs.rollups import difference, roll_up
-from jobs.rollups.parts import DailyRows, part, total
 from warehouse.catalogue import SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.daily import group_sum, writer
+from warehouse.connections.chunks import chunks
+from warehouse.daily import group_sum, packed_rows, writer
 from warehouse.domain.time import local_day
 from warehouse.editions import editions, leases
 from warehouse.editions.editions import Edition
@@ -27,8 +29,6 @@ from warehouse.editions.zone_rules import zone_of
 
 # Sessions (or orders) that are derived together. A day may have more.
 _DERIVED_AT_ONCE: Final = 150_000
-# Editions whose days are compared together, at most.
-_EDITIONS_AT_ONCE: Final = 500
 # After every day that there is.
 _LAST_DAY: Final = 10**6
 
@@ -71,16 +71,15 @@ def spans(
     connection: ArrowConnection, edition: Edition, first: int, last: int
 ) -> Iterator[tuple[int, int, int]]:
     """The days `first`..`last` in spans of a bounded number of events: first day, last day, events."""
-    rows = writer.stored_rows(connection, SUMMARY["all_forms"], edition.edition, first, last)
+    own = pa.table({"edition": [edition.edition], "first": [first], "last": [last]})
+    rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], own)
     by_day = rows.group_by("day", use_threads=False).aggregate([("events", "sum")])
     counts = dict(zip(by_day["day"].to_pylist(), by_day["events_sum"].to_pylist(), strict=True))
-    begin, events = first, 0
-    for day in sorted(counts):
-        if events and events + counts[day] > batching.BATCH_ROWS:
-            yield begin, day - 1, events
-            begin, events = day, 0
-        events += counts[day]
-    yield begin, last, events
+    together = list(chunks(sorted(counts.items()), batching.BATCH_ROWS)) or [[]]
+    begins = [first, *(days[0] for days in together[1:])]
+    ends = [*(begin - 1 for begin in begins[1:]), last]
+    for days, begin, end in zip(together, begins, ends, strict=True):
+        yield begin, end, sum(counts[day] for day in days)
 
 
 def random_days(
@@ -90,21 +89,19 @@ def random_days(
     window and of a bounded number of events. An edition without events has no days. Commits."""
     for window_days in sorted({edition.window_days for edition in wanted}):
         some = [edition for edition in wanted if edition.window_days == window_days]
-        for begin in range(0, len(some), _EDITIONS_AT_ONCE):
-            part = some[begin : begin + _EDITIONS_AT_ONCE]
-            group: dict[Edition, list[int]] = {}
-            events = 0
-            for edition, of_day in zip(part, _events_of_days(connection, part), strict=True):
-                days = sorted(random.sample(sorted(of_day), min(count, len(of_day))))
-                own = sum(of_day[day] for day in days)
-                if group and events + own > batching.BATCH_ROWS:
-                    yield group
-                    group, events = {}, 0
-                if days:
-                    group[edition] = days
-                    events += own
-            if group:
-                yield group
+        for group in chunks(_sampled(connection, some, count), batching.BATCH_ROWS):
+            yield dict(group)
+
+
+def _sampled(
+    connection: ArrowConnection, some: list[Edition], count: int
+) -> Iterator[tuple[tuple[Edition, list[int]], int]]:
+    """((edition, days), events) of those with any."""
+    for together in chunks(((edition, 0) for edition in some), 0):
+        events_of = _events_of_days(connection, together)
+        for edition, of_day in zip(together, events_of, strict=True):
+            if days := sorted(random.sample(sorted(of_day), min(count, len(of_day)))):
+                yield (edition, days), sum(of_day[day] for day in days)
 
 
 def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[dict[int, int]]:
@@ -129,26 +126,42 @@ def derive_days(connection: ArrowConnection, days: DaysByEdition) -> Iterator[Ch
     """How the facts stored of the sessions and orders of these days differ from what raw rows say, and with
     them the names of their steps and the customers of their e-mails, a part of these after the other. Sums
     over facts are counted anew."""
+    connection.spill_temporary_tables()
     connection.analyze(day_facts.stage(connection, days))
     touched.stage(connection, day_facts.SESSIONS, day_facts.ORDERS)
     by_shop = derive.edition_by_shop(days)
     window_days = next(iter(days)).window_days
-    for _ in touched.in_parts(connection, _DERIVED_AT_ONCE):
+
+    def read(most: int) -> TouchedRows:
         staged = latest_events.stage_touched(connection, by_shop)
-        rows = derive.read(connection, by_shop, anew=staged)
+        return derive.read(connection, by_shop, anew=staged, most=most)
+
+    for rows in touched.in_parts(connection, _DERIVED_AT_ONCE, read):
         yield derive.derive(connection, rows, window_days, recount=True)
 
 
-def rows_of_days(
-    connection: ArrowConnection, days: DaysByEdition
-) -> Iterator[tuple[Summary, pa.Table]]:
-    """Every summary's rows of these days, from the stored facts; events from the raw ones and kept facts."""
+def stage_days(
+    connection: ArrowConnection, days: DaysByEdition, *, facts_may_be_wrong: bool = False
+) -> Iterator[tuple[Summary, str]]:
+    """Every summary, with the temporary table of its rows of these days, as the stored facts have them;
+    events from the raw ones and kept facts. Strangers decide how many there are, so the database has them."""
     day_facts.stage(connection, days)
     chosen = [
         np.concatenate([np.full(len(own), edition.edition) for edition, own in days.items()]),
         np.concatenate([np.asarray(own, np.int64) for own in days.values()]),
     ]
-    found: dict[str, list[DailyRows]] = {summary.name: [] for summary in SUMMARIES}
+    for summary in SUMMARIES:
+        writer.stage_empty(connection, summary)
+    empty = {summary.name: {edition.edition for edition in days} for summary in SUMMARIES}
+
+    def chosen_rows(summary: Summary, facts: Facts) -> Iterator[pa.Table]:
+        for (rows,) in roll_up(summary.name, facts):
+            is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
+            own = take_rows(rows, is_chosen)
+            delta = difference(summary.name, own, without_rows(own))
+            delta = packed_rows.clipped(delta) if facts_may_be_wrong else delta
+            yield writer.as_stored(summary, delta)
+
     for unit, facts in day_facts.stored_facts(
         connection,
         derive.calendar_of(connection, days),
@@ -157,13 +170,10 @@ def rows_of_days(
     ):
         for summary in SUMMARIES:
             if summary.unit == unit:
-                for (rows,) in roll_up(summary.name, facts):
-                    is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
-                    found[summary.name].append(take_rows(rows, is_chosen))
+                rows = chosen_rows(summary, facts)
+                writer.add(connection, summary.staged(), rows, empty.pop(summary.name, ()))
     for summary in SUMMARIES:
-        measures = {name: name for name in summary.measures}
-        rows = total(summary.name, *(part(each, **measures) for each in found.pop(summary.name)))
-        yield summary, difference(summary.name, rows, without_rows(rows))
+        yield summary, summary.staged().table
 
 
 def backfill(
@@ -182,7 +192,7 @@ def backfill(
         leases.fence(connection, held, [edition.edition], connection.now_micros())
         # The changed facts move rows of other days, too. The days themselves are replaced after that.
         derive.write(connection, changes, units)
-    for summary, rows in rows_of_days(connection, days):
-        writer.replace(connection, summary, edition.edition, first, last, rows)
+    for summary, _ in stage_days(connection, days):
+        writer.replace(connection, summary, edition.edition, first, last)
     editions.mark_rolled_up(connection, [edition.edition], connection.now_micros())
     connection.commit()

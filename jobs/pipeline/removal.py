@@ -1,33 +1,29 @@
-"""Raw rows are taken back: facts and daily rows follow by deltas, as if the rows had never come.
+"""Raw rows are taken back, by an undo or a forget. The shop's next edition is built without them.
 
-A portion of the rows is one transaction, under the leases of all editions of their shops: the raw rows are
-deleted, their sessions and orders are derived anew from the rows that are left (`derive.py`), and the
-difference is added to the daily rows. Raw rows and figures agree at every instant, so a removal that was
-killed is ended by repeating it.
+The edition that answers read is frozen first. Then the raw rows go, a portion in each transaction; no edition
+begins meanwhile (`editions.create`). The next rollup builds one from the rows that are left, publishes it,
+drops the frozen one, and records that the undo or the forget is done (`plan.clean`). So a kill at any instant
+leaves the old figures or the new ones.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 import pandas as pd
 
-from jobs.facts import kept_facts, latest_events, read_raw, touched
-from jobs.facts.kept_facts import KeptBatch, KeptFacts
-from jobs.facts.read_raw import rules_of
-from jobs.facts.rollup_units import units_of
-from jobs.pipeline import derive, nameless_orders, plan, removed_rows
+from jobs.facts import kept_facts
+from jobs.pipeline import nameless_orders, plan, removed_rows
 from jobs.pipeline.nameless_orders import WithoutPerson
 from jobs.pipeline.removed_rows import OTHER_VERSION, REMOVED_EVENT, REMOVED_ORDER
-from jobs.run.job_run import JobRun
-from jobs.run.phases import phase
+from jobs.run.job_run import JobRun, phase
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import editions, leases
-from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
-from warehouse.editions.pending_batches import is_applied, sql_list
+from warehouse.editions.pending_batches import sql_list
 
 GroupMask: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
 """A mask of `KeptFacts.groups`."""
@@ -48,173 +44,104 @@ class RawRows:
 
 
 def remove_rows(
-    run: JobRun, shops: Iterable[int], rows: RawRows, after_delete: AfterDelete | None = None
+    run: JobRun, shops: Collection[int], rows: RawRows, after_delete: AfterDelete | None = None
 ) -> Counter[str]:
-    """Delete raw rows of shops, or the buyers of orders that stay; facts and daily rows follow in the same
-    transactions, and what `after_delete` does. Commits.
+    """Delete raw rows of shops, or the buyers of orders that stay, and do what `after_delete` does. Commits.
 
     Returns how many `events` and `orders` (versions of orders) it has done. Waits for the leases of the
     shops' editions. Raises Stopped after a signal; rows that are left then go when it is repeated.
     """
-    counts = Counter(events=0, orders=0)
-
-    def remove(held: Claim, free: list[int]) -> None:
-        while _remove_portion(run, held, free, rows, after_delete, counts):
-            run.raise_if_stopped()
-
-    plan.while_shops_held(run, shops, remove)
+    counts, frozen = Counter(events=0, orders=0), set[int]()
+    while _remove_portion(run, shops, rows, after_delete, frozen, counts):
+        run.raise_if_stopped()
     return counts
 
 
-def remove_kept_facts(
-    run: JobRun, shop_key: int, which: GroupMask, without_any: Collection[bytes]
-) -> int:
-    """The same of kept facts of a shop; returns of how many events they were. `without_any`: the digests of
-    cells that have none."""
-    removed = 0
-
-    def remove(held: Claim, _free: list[int]) -> None:
-        nonlocal removed
-        for kept in kept_facts.read(run.connection, [shop_key], skipping=without_any):
+def remove_kept_facts(run: JobRun, shop_key: int, which: GroupMask) -> int:
+    """The same of kept facts of a shop; returns of how many events they were."""
+    connection, removed = run.connection, 0
+    cells = [
+        kept.batch_id
+        for kept in kept_facts.read(connection, [shop_key])
+        if which(kept.facts.groups).any()
+    ]
+    connection.commit()
+    _freeze(run, [shop_key] if cells else [])
+    for batch_id in cells:
+        connection.lock_shops(str(shop_key))
+        # A purge may have added facts to it before the shop was frozen, another process have ended this.
+        for kept in kept_facts.read(connection, [shop_key], f"batch_id = {batch_id}"):
             is_gone = which(kept.facts.groups)
-            if is_gone.any():
-                gone = kept._replace(facts=kept.facts.only(is_gone))
-                _remove_kept(run, held, gone, kept.facts.only(~is_gone))
-                removed += int(gone.facts.instants["events"].sum())
-                run.raise_if_stopped()
+            kept_facts.write(connection, batch_id, shop_key, kept.facts.only(~is_gone))
+            removed += int(kept.facts.only(is_gone).instants["events"].sum())
+        connection.commit()
+        run.raise_if_stopped()
+    return removed
+
+
+def _freeze(run: JobRun, shops: list[int]) -> None:
+    """Freeze the editions of shops, when no other process writes to them. Commits."""
+
+    def freeze(held: Claim, free: list[int]) -> None:
+        keep_editions(run.connection, held, free)
+        editions.freeze(run.connection, free, run.connection.now_micros())
         run.connection.commit()
 
-    plan.while_shops_held(run, [shop_key], remove)
-    return removed
+    plan.while_shops_held(run, shops, freeze)
 
 
 def _remove_portion(
     run: JobRun,
-    held: Claim,
-    shops: list[int],
+    shops: Collection[int],
     rows: RawRows,
     after_delete: AfterDelete | None,
+    frozen: set[int],
     counts: Counter[str],
 ) -> bool:
-    """Remove some of the rows; whether there may be more of them. Commits.
-
-    Raises LeaseLost, with nothing written, if a lease was lost or a shop has another edition now.
-    """
+    """Remove some of the rows; whether there may be more. `frozen`: the shops that are so. Commits."""
     connection = run.connection
     phase("read")
-    # An undo may follow the rollup before the server's own count: it would look for a visitor's next session
-    # among all of the visitor's.
-    connection.analyze_grown((tables.raw_event, tables.raw_order, *tables.FACTS))
-    events = removed_rows.stage(connection, tables.raw_event, shops, rows.events).num_rows
-    orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders).num_rows
+    staged_events = removed_rows.stage(connection, tables.raw_event, shops, rows.events)
+    staged_orders = removed_rows.stage(connection, tables.raw_order, shops, rows.orders)
     if rows.without_person:
-        orders = removed_rows.stage_other_versions(connection, shops, rows.orders).num_rows
+        staged_orders = removed_rows.stage_other_versions(connection, shops, rows.orders)
+    events, orders = staged_events.num_rows, staged_orders.num_rows
     if not events and not orders:
         return False
+    staged = (rows["shop_key"].to_pylist() for rows in (staged_events, staged_orders))
+    own = set(chain(*staged))
+    _freeze(run, sorted(own - frozen))
+    frozen |= own
     phase("write")
-    fence_all(connection, held)
-    keep_editions(connection, held, shops)
+    connection.lock_shops(sql_list(sorted(own)))
     if _still_meet(connection, rows) != (events, orders):
         connection.rollback()
         return True
-    gone = [(own, _removed_events(connection, own)) for own in _one_of_each_shop(held.editions)]
-    touched_orders = f"SELECT {touched.ORDER} FROM removed_order"
     if rows.without_person:
         nameless_orders.replace(connection, rows.without_person)
-        touched_orders += f" UNION ALL {nameless_orders.KEYS}"
     connection.execute(f"DELETE FROM raw_order WHERE {REMOVED_ORDER}")
     connection.execute(f"DELETE FROM repeated_order WHERE {REMOVED_ORDER}")
     delete_staged_events(connection)
-    touched.stage(connection, f"SELECT {touched.SESSION} FROM removed_event", touched_orders)
-    _follow(connection, gone)
     count_rows_left(connection)
     if after_delete:
-        for shop_key in shops:
+        for shop_key in sorted(own):
             after_delete(connection, shop_key)
     connection.commit()
     counts.update(events=events, orders=orders)
     run.record.rows += events + orders
-    run.record.shops.update(shops)
+    run.record.shops.update(own)
     return removed_rows.portion_rows() <= max(events, orders)
-
-
-def _remove_kept(run: JobRun, held: Claim, gone: KeptBatch, left: KeptFacts) -> None:
-    """Remove some of the kept facts of a batch. Commits. Raises LeaseLost as `_remove_portion`."""
-    connection, (batch_id, shop_key, facts, _) = run.connection, gone
-    removed_rows.stage_kept(connection, shop_key, batch_id, facts)
-    phase("write")
-    fence_all(connection, held)
-    keep_editions(connection, held, [shop_key])
-    kept_facts.write(connection, batch_id, shop_key, left)
-    touched.stage(connection, more=kept_facts.session_keys([gone]))
-    _follow(
-        connection,
-        [
-            ([edition], _counted_events(connection, edition, gone))
-            for edition in held.editions
-            if connection.value(
-                f"SELECT 1 FROM import_batch WHERE batch_id = {batch_id} AND "
-                f"{is_applied(str(edition.edition))}"
-            )
-        ],
-    )
-    connection.commit()
-    run.record.shops.add(shop_key)
-
-
-def _counted_events(connection: ArrowConnection, edition: Edition, gone: KeptBatch) -> pd.DataFrame:
-    """The events of kept facts, as this edition has their forms counted."""
-    rules = rules_of(connection, [edition.edition])
-    return gone.facts.counted(gone.shop_key, rules).events(edition.edition)
-
-
-def _one_of_each_shop(some: Iterable[Edition]) -> list[list[Edition]]:
-    """Editions in groups that can follow together: of one window, and one of each shop."""
-    groups: dict[tuple[str, int], list[Edition]] = {}
-    for edition in some:
-        groups.setdefault((edition.state, edition.window_days), []).append(edition)
-    return list(groups.values())
-
-
-def _removed_events(connection: ArrowConnection, own: list[Edition]) -> pd.DataFrame:
-    """The staged events that these editions have applied, as `RawEvents.events`."""
-    by_shop = derive.edition_by_shop(own)
-    applied = is_applied(sql_list(by_shop.values()))
-    return read_raw.read_events(connection, f"{REMOVED_EVENT} AND {applied}", by_shop).events
-
-
-def _follow(
-    connection: ArrowConnection, gone: Iterable[tuple[list[Edition], pd.DataFrame]]
-) -> None:
-    """Have figures follow what is deleted; `gone`: the events of it that some editions had."""
-    for own, events in gone:
-        by_shop = derive.edition_by_shop(own)
-        anew = replace(
-            latest_events.stage_removed(connection, by_shop),
-            sessions=events[["edition", "session_hash"]].drop_duplicates(),
-            orders=removed_rows.orders_of(connection, by_shop),
-        )
-        rows = derive.read(connection, by_shop, anew=anew)
-        changes = derive.derive(connection, rows, own[0].window_days)
-        calendar = derive.calendar_of(connection, own)
-        units = units_of(connection, changes, calendar, removed=events)
-        derive.write(connection, changes, units)
-        numbers = [edition.edition for edition in own]
-        editions.mark_rolled_up(connection, numbers, connection.now_micros())
-
-
-def fence_all(connection: ArrowConnection, held: Claim) -> None:
-    """Raise LeaseLost if the lease of one of these editions was lost."""
-    numbers = [edition.edition for edition in held.editions]
-    leases.fence(connection, held, numbers, connection.now_micros())
 
 
 def keep_editions(connection: ArrowConnection, held: Claim, shops: list[int]) -> None:
     """Keep the shops from having other editions than the held ones, and imports from writing rows of them,
-    until the end of the transaction. Raises LeaseLost, after a rollback, if one has: each must follow."""
+    until the end of the transaction. Raises LeaseLost, after a rollback, if a lease was lost or a shop has
+    another edition now."""
+    numbers = [edition.edition for edition in held.editions]
+    leases.fence(connection, held, numbers, connection.now_micros())
     connection.lock_shops(sql_list(shops))
-    now, then = editions.editions_of(connection, shops), held.editions
-    if {edition.edition for edition in now} != {edition.edition for edition in then}:
+    now = editions.editions_of(connection, shops)
+    if {edition.edition for edition in now} != set(numbers):
         connection.rollback()
         raise leases.LeaseLost("a shop has another edition now")
 

@@ -18,7 +18,7 @@ from jobs.pipeline.plan import check_held, while_held
 from jobs.run.job_run import JobRun
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain import zones
+from warehouse.domain.time import zone
 from warehouse.editions import editions, zone_rules
 from warehouse.editions.editions import Edition
 from warehouse.editions.leases import Claim
@@ -46,7 +46,7 @@ def take_over(run: JobRun) -> None:
             # Nothing tells which days it has, but where no rules ever changed.
             if timezone == "UTC":
                 editions.adopt(connection, [edition.edition for edition in own])
-        elif before is zones.zone(timezone):
+        elif before is zone(timezone):
             editions.adopt(connection, [edition.edition for edition in own])
         else:
             while_held(run, own, partial(_adopt_unmoved, run, before))
@@ -68,7 +68,7 @@ def _adopt_unmoved(run: JobRun, before: ZoneInfo, held: Claim) -> None:
 
 def _is_moved(connection: ArrowConnection, edition: Edition, before: ZoneInfo) -> bool:
     """Whether our rules have an instant of a shop on another day. Leaves a transaction open."""
-    after = zones.zone(edition.timezone)
+    after = zone(edition.timezone)
     with closing(_instants(connection, edition.shop_key)) as parts:
         return any((local_days(part, before) != local_days(part, after)).any() for part in parts)
 

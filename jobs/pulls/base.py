@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,8 +15,8 @@ import msgspec
 from jobs.landing import folder
 from jobs.landing.folder import LandingPlace
 from warehouse.domain.landing_names import PULLED, aside_of, can_be_folder
-from warehouse.operations.landing_folders import open_folder
-from warehouse.operations.shop_pulls import Pull
+from warehouse.intake.landing_folders import open_folder
+from warehouse.intake.shop_pulls import Pull
 
 Json = dict[str, Any]
 
@@ -54,7 +54,14 @@ class PullRun:
         aside = aside_of(name)
         stamp = self.now.strftime("%Y%m%dT%H%M%S%fZ")
         place = LandingPlace(kind, format, self.pull.shop_id if format else "")
-        with _open_place(self.landing, place) as opened:
+        folder.make(self.landing)
+        if place.shop_id:
+            if not can_be_folder(place.shop_id):
+                raise OSError(f"the shop's id {place.shop_id!r} cannot be the name of a folder")
+            *above, last = place.parts
+            with open_folder(self.landing, *above) as parent, suppress(FileExistsError):
+                os.mkdir(last, dir_fd=parent)
+        with open_folder(self.landing, *place.parts) as opened:
             with suppress(FileNotFoundError):
                 os.unlink(aside, dir_fd=opened)
             try:
@@ -73,7 +80,7 @@ class PullRun:
 
 
 class Source(ABC):
-    """Where data come from. `schedule`: when its pulls run unless they say otherwise (cron, in UTC).
+    """A source of data. `schedule`: when its pulls run unless they say otherwise (cron, in UTC).
     `lookback_days`: how far behind the last pull each one begins, since sources change their past.
     `needs_shop`: whether what it brings belongs to a shop."""
 
@@ -95,17 +102,6 @@ class Source(ABC):
         """Fetch what is new, and put it whole into the landing folder. Raises PullFailed."""
 
 
-def _open_place(root: Path, place: LandingPlace) -> AbstractContextManager[int]:
-    folder.make(root)
-    if place.shop_id:
-        if not can_be_folder(place.shop_id):
-            raise OSError(f"the shop's id {place.shop_id!r} cannot be the name of a folder")
-        *above, last = place.parts
-        with open_folder(root, *above) as parent, suppress(FileExistsError):
-            os.mkdir(last, dir_fd=parent)
-    return open_folder(root, *place.parts)
-
-
 def without_secrets(text: str, credentials: Mapping[str, Any]) -> str:
     """A text in which no value of the credentials stands, however deep in them it is."""
     # The longest first: one value may begin with another.
@@ -119,10 +115,7 @@ def _texts(value: Any) -> Iterator[str]:
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _texts(inner)
     elif isinstance(value, str | int) and len(str(value)) >= _MIN_SECRET:
-        yield from _spellings(str(value))
-
-
-def _spellings(secret: str) -> Iterator[str]:
-    """A secret as it is, and as addresses and JSON write it."""
-    yield from (secret, quote(secret), quote(secret, safe=""), quote_plus(secret))
-    yield msgspec.json.encode(secret).decode()[1:-1]
+        secret = str(value)
+        # As it is, and as addresses and JSON write it.
+        yield from (secret, quote(secret), quote(secret, safe=""), quote_plus(secret))
+        yield msgspec.json.encode(secret).decode()[1:-1]

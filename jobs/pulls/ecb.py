@@ -65,19 +65,16 @@ class EcbSource(Source):
                     "Look at what answers there"
                 )
             with run.new_file("exchange-rates", "ecb", ".csv") as file:
-                since = _since(state.get("through"), run.pull.lookback_days)
+                # The first day that is taken, b"" for all days.
+                since = b""
+                if through := state.get("through"):
+                    lookback = timedelta(days=run.pull.lookback_days)
+                    since = (date.fromisoformat(through) - lookback).isoformat().encode()
                 table = _unpacked(fetched) if is_zip else _lines(fetched)
                 days, newest = _keep_days(table, since, file)
         etag = answer.headers.get("ETag", "")
         through = max(newest, state.get("through", ""))
         return PullOutcome({"etag": etag, "url": url, "through": through}, days, size)
-
-
-def _since(through: str | None, lookback_days: int) -> bytes:
-    """The first day that is taken, b"" for all days."""
-    if not through:
-        return b""
-    return (date.fromisoformat(through) - timedelta(days=lookback_days)).isoformat().encode()
 
 
 def _keep_days(table: Iterable[bytes], since: bytes, kept: IO[bytes]) -> tuple[int, str]:

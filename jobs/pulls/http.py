@@ -45,7 +45,7 @@ _connections: WeakSet[HTTPConnection] = WeakSet()
 
 
 class _Patient(Retry):
-    """Pauses as the server asks (`Retry-After`), or longer each time; a signal ends the pause."""
+    """Retries with pauses as the server asks (`Retry-After`), or ever longer ones; a signal ends one."""
 
     def increment(self, *arguments: Any, **named: Any) -> Self:
         following = super().increment(*arguments, **named)
@@ -60,7 +60,7 @@ class _Patient(Retry):
 
 
 class _Session(requests.Session):
-    """Follows no redirect by itself: requests would read its body, which may be of any size."""
+    """A session that follows no redirect: requests would read its body, which may be of any size."""
 
     def resolve_redirects(self, *_: Any, **__: Any) -> Generator[Any]:
         yield from ()
@@ -75,9 +75,9 @@ def pauses(factor: float = 2.0, longest: float = _LONGEST_PAUSE_SECONDS) -> Iter
 
 
 def open_session(own_url: str = "") -> requests.Session:
-    """`own_url`: the address that an operator has set, which may be one within a network."""
+    """Open a session. `own_url`: the address that an operator has set, which may be one within a network."""
     session = _Session()
-    # What is packed may unpack to any size.
+    # A packed answer may unpack to any size.
     session.headers["Accept-Encoding"] = "identity"
     session.headers["User-Agent"] = f"formrevenue/{VERSION}"
     retries = _Patient(
@@ -98,8 +98,11 @@ def open_session(own_url: str = "") -> requests.Session:
 def checked_address(url: str) -> str:
     """An address that may be asked. Raises ValueError unless it is HTTPS, or HTTP on this machine."""
     parts = urlsplit(url)
-    is_near = parts.scheme == "http" and _is_loopback(parts.hostname or "")
-    if not parts.hostname or not (parts.scheme == "https" or is_near):
+    is_near = parts.hostname == "localhost"
+    with suppress(ValueError):
+        is_near = ip_address(parts.hostname or "").is_loopback
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_near)
+    if not parts.hostname or not is_safe:
         raise ValueError(f"{url!r} must begin with https://")
     return url
 
@@ -257,12 +260,6 @@ def is_public(peer: str) -> bool:
     # Python takes groups of receivers for addresses of the internet, and old local addresses of IPv6.
     is_local = isinstance(address, IPv6Address) and address.is_site_local
     return address.is_global and not (is_local or address.is_multicast or address in _LOCAL_NAT64)
-
-
-def _is_loopback(host: str) -> bool:
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def _host(url: str) -> str:

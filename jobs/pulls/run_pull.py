@@ -8,17 +8,15 @@ from functools import partial
 from jobs.pulls import http, limits
 from jobs.pulls.base import PullRun, without_secrets
 from jobs.pulls.limits import PullFailed
-from jobs.pulls.sources import SOURCES
-from jobs.run.clock import now_micros
+from jobs.pulls.set_up import SOURCES
 from jobs.run.console import report
 from jobs.run.errors import CommandFailed, explained
 from jobs.run.job_run import JobRun
 from warehouse import command, settings
 from warehouse.connections.errors import is_outage
-from warehouse.domain.time import iso_millis
-from warehouse.operations import shop_pulls
-from warehouse.operations.credentials import decrypted
-from warehouse.operations.shop_pulls import ERROR, OK, Pull
+from warehouse.domain.time import iso_millis, now_micros
+from warehouse.intake import shop_pulls
+from warehouse.intake.shop_pulls import ERROR, OK, Pull, decrypted
 
 
 def run_pull(name: str, scheduled_as: str | None) -> None:

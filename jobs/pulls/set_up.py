@@ -1,16 +1,21 @@
-"""How pulls are set up, changed and found."""
+"""The sources that can be pulled, and how a pull of one is set up, changed and found."""
 
-from typing import Any
+from typing import Any, Final
 
-from jobs.pulls.base import Json
-from jobs.pulls.sources import SOURCES
-from jobs.run.clock import now_micros
+from jobs.pulls.base import Json, Source
+from jobs.pulls.ecb import EcbSource
+from jobs.pulls.shopify import ShopifySource
+from jobs.pulls.singer import SingerSource
 from jobs.run.errors import CommandFailed
-from jobs.run.shops import shop_keys
+from jobs.run.job_run import shop_keys
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.operations import shop_pulls
-from warehouse.operations.credentials import encrypted
-from warehouse.operations.shop_pulls import Pull, default_name, is_name
+from warehouse.domain.time import now_micros
+from warehouse.intake import shop_pulls
+from warehouse.intake.shop_pulls import Pull, default_name, encrypted, is_name
+
+SOURCES: Final[dict[str, Source]] = {
+    source.name: source for source in (EcbSource(), ShopifySource(), SingerSource())
+}
 
 
 def ensure_pulls(connection: ArrowConnection, source: str, shop: str | None) -> list[str]:
@@ -34,7 +39,17 @@ def set_up(
 ) -> Pull:
     """Set up a pull, or change what is given of the one that has its name. Raises CommandFailed. Commits."""
     declared = SOURCES[source]
-    shop_key, shop_id = _shop(connection, shop) if declared.needs_shop else (0, "")
+    shop_key, shop_id = 0, ""
+    if declared.needs_shop:
+        keys = shop_keys(connection, shop)
+        if len(keys) != 1:
+            raise CommandFailed(
+                "no shop is imported yet; import it first (kind shops)"
+                if not keys
+                else f"there are {len(keys)} shops: say which with --shop"
+            )
+        shop_key = keys[0]
+        shop_id = str(connection.value("SELECT shop_id FROM shop WHERE shop_key = $1", shop_key))
     name = name or default_name(source, shop_id)
     if not is_name(name):
         raise CommandFailed(
@@ -68,16 +83,3 @@ def set_up(
 def _first(*values: Any) -> Any:
     """The first value that is given."""
     return next(value for value in values if value is not None)
-
-
-def _shop(connection: ArrowConnection, shop: str | None) -> tuple[int, str]:
-    """The key and id of the shop, or of the only one."""
-    keys = shop_keys(connection, shop)
-    if len(keys) != 1:
-        raise CommandFailed(
-            "no shop is imported yet; import it first (kind shops)"
-            if not keys
-            else f"there are {len(keys)} shops: say which with --shop"
-        )
-    shop_id = connection.value("SELECT shop_id FROM shop WHERE shop_key = $1", keys[0])
-    return keys[0], str(shop_id)

@@ -15,7 +15,7 @@ from jobs.pulls.base import Json, PullOutcome, PullRun, Source
 from jobs.pulls.limits import PullFailed
 from jobs.pulls.shopify_api import COMPLETED, RUNNING, ShopifyApi
 from warehouse import command
-from warehouse.operations.shop_pulls import (
+from warehouse.intake.shop_pulls import (
     SHOPIFY,
     SHOPIFY_CREDENTIALS,
     SHOPIFY_LOOKBACK_DAYS,
@@ -63,7 +63,13 @@ class ShopifySource(Source):
             raise PullFailed(f"no {_CREDENTIALS}")
         with http.open_session(own_url) as session:
             api = ShopifyApi(session, url, run.credentials)
-            operation = api.wait_for(_taken_up(api, run) or _started(api, run))
+            operation = _taken_up(api, run)
+            if not operation:
+                asked = _query_of(run)
+                operation = api.start_bulk_query(asked)
+                begun = {"id": operation["id"], "query": asked}
+                run.keep_state({**run.pull.state, "operation": begun})
+            operation = api.wait_for(operation)
             # By Shopify's clock: orders that changed meanwhile come with the next pull.
             state = {"updated_through": operation["createdAt"]}
             if not operation.get("url"):
@@ -93,13 +99,6 @@ def _taken_up(api: ShopifyApi, run: PullRun) -> Json | None:
     has_result = operation.get("url") or operation["objectCount"] == "0"
     is_whole = operation["status"] == COMPLETED and has_result
     return operation if is_whole or operation["status"] in RUNNING else None
-
-
-def _started(api: ShopifyApi, run: PullRun) -> Json:
-    asked = _query_of(run)
-    operation = api.start_bulk_query(asked)
-    run.keep_state({**run.pull.state, "operation": {"id": operation["id"], "query": asked}})
-    return operation
 
 
 def _address(config: Json, shop_id: str) -> str:

@@ -8,7 +8,7 @@ import requests
 from jobs.pulls import http, limits
 from jobs.pulls.base import Json
 from jobs.pulls.limits import PullFailed
-from warehouse.operations.shop_pulls import SHOPIFY_CREDENTIALS
+from warehouse.intake.shop_pulls import SHOPIFY_CREDENTIALS
 
 API_VERSION: Final = "2026-07"
 # States of a bulk operation.
@@ -63,7 +63,15 @@ class ShopifyApi:
             if status == COMPLETED:
                 return operation
             if status not in RUNNING:
-                raise PullFailed(_failure(operation))
+                code = f" ({operation['errorCode']})" if operation.get("errorCode") else ""
+                partial = (
+                    ". Shopify kept the part that it had (partialDataUrl), which is not taken"
+                    if operation.get("partialDataUrl")
+                    else ""
+                )
+                raise PullFailed(
+                    f"the bulk operation ended as {status}{code}{partial}. The next pull starts anew"
+                )
             limits.pause(seconds)
             now = self.find_operation(operation["id"])
             if not now:
@@ -79,9 +87,15 @@ class ShopifyApi:
             if not errors:
                 data: Json = answer["data"]
                 return data
-            if not _is_throttled(errors):
+            if not isinstance(errors, list) or not any(
+                error.get("extensions", {}).get("code") == "THROTTLED" for error in errors
+            ):
                 raise PullFailed(f"{_WHAT} answers: {_messages(errors)}")
-            limits.pause(max(_throttled_seconds(answer), seconds))
+            # The answer says what the query costs, and how fast that comes back.
+            cost = answer.get("extensions", {}).get("cost", {})
+            state = cost.get("throttleStatus", {})
+            missing = cost.get("requestedQueryCost", 0) - state.get("currentlyAvailable", 0)
+            limits.pause(max(missing / (state.get("restoreRate") or 50), seconds))
         raise PullFailed(f"{_WHAT} asks for fewer requests, again and again (THROTTLED)")
 
     def _post(self, query: str, variables: dict[str, str]) -> Json:
@@ -89,7 +103,11 @@ class ShopifyApi:
         body: Json = {"query": query, "variables": variables}
         for has_expired in (False, True):
             if has_expired or _TOKEN not in self._credentials:
-                self._credentials[_TOKEN] = self._new_token()
+                form = {name: self._credentials[name] for name in SHOPIFY_CREDENTIALS}
+                form["grant_type"] = "client_credentials"
+                address = f"{self._url}/admin/oauth/access_token"
+                with http.asking(self._session, "POST", address, _WHAT, data=form) as answer:
+                    self._credentials[_TOKEN] = str(_object(answer).get(_TOKEN, ""))
             headers = {"X-Shopify-Access-Token": self._credentials[_TOKEN]}
             with http.asking(
                 self._session, "POST", url, _WHAT, json=body, headers=headers
@@ -97,13 +115,6 @@ class ShopifyApi:
                 if answer.status_code != _UNAUTHORIZED or has_expired:
                     return _object(answer)
         raise AssertionError
-
-    def _new_token(self) -> str:
-        form = {name: self._credentials[name] for name in SHOPIFY_CREDENTIALS}
-        form["grant_type"] = "client_credentials"
-        url = f"{self._url}/admin/oauth/access_token"
-        with http.asking(self._session, "POST", url, _WHAT, data=form) as answer:
-            return str(_object(answer).get(_TOKEN, ""))
 
 
 def _object(answer: requests.Response) -> Json:
@@ -118,31 +129,7 @@ def _object(answer: requests.Response) -> Json:
     raise PullFailed(f"{_WHAT} answered {answer.status_code} {answer.reason}{reason}")
 
 
-def _is_throttled(errors: Any) -> bool:
-    return isinstance(errors, list) and any(
-        error.get("extensions", {}).get("code") == "THROTTLED" for error in errors
-    )
-
-
-def _throttled_seconds(answer: Json) -> float:
-    """How long it takes until the query can be afforded, as the answer says."""
-    cost = answer.get("extensions", {}).get("cost", {})
-    state = cost.get("throttleStatus", {})
-    missing = cost.get("requestedQueryCost", 0) - state.get("currentlyAvailable", 0)
-    return float(max(missing, 0) / (state.get("restoreRate") or 50))
-
-
 def _messages(errors: Any) -> str:
     if not isinstance(errors, list):
         return str(errors)
     return "; ".join(str(error.get("message", error)) for error in errors)
-
-
-def _failure(operation: Json) -> str:
-    code = f" ({operation['errorCode']})" if operation.get("errorCode") else ""
-    partial = (
-        ". Shopify kept the part that it had (partialDataUrl), which is not taken"
-        if operation.get("partialDataUrl")
-        else ""
-    )
-    return f"the bulk operation ended as {operation['status']}{code}{partial}. The next pull starts anew"

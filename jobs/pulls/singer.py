@@ -143,22 +143,15 @@ class _Landing:
                 self._add(message["stream"], record)
             elif isinstance(record, dict):
                 self._add(str(record.get("stream")), record.get("data"))
-        elif kind == "STATE":
-            self._take_state(message)
+        elif kind == "STATE" and "value" in message:
+            self._singer_state = message["value"]
+        elif kind == "STATE" and isinstance(state := message.get("state"), dict):
+            if state.get("type") in ("STREAM", "GLOBAL"):
+                self._airbyte_states[_stream_of(state)] = state
+            else:
+                self._singer_state = state.get("data")
         elif kind == "TRACE" and message.get("trace", {}).get("type") == "ERROR":
             raise PullFailed(f"the tap says: {message['trace'].get('error', {}).get('message')}")
-
-    def _take_state(self, message: Json) -> None:
-        if "value" in message:
-            self._singer_state = message["value"]
-            return
-        state = message.get("state")
-        if not isinstance(state, dict):
-            return
-        if state.get("type") in ("STREAM", "GLOBAL"):
-            self._airbyte_states[_stream_of(state)] = state
-        else:
-            self._singer_state = state.get("data")
 
     def _add(self, stream: str, record: Any) -> None:
         mapping = self._config.streams.get(stream)
@@ -168,21 +161,20 @@ class _Landing:
             kind = mapping.lands_as
             file = self._run.new_file(kind, mapping.format, ".ndjson", f"{len(self._files)}")
             self._files[stream] = self._opened.enter_context(file)
-        row = record if mapping.format else self._row(mapping, record)
-        line = json.dumps(row).encode() + b"\n"
+        if not mapping.format:
+            fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
+            row = {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
+            if mapping.kind == _AD_SPEND:
+                # Fields that are not mapped tell rows apart that would replace each other.
+                places = mapping.fields.values()
+                others = {name: value for name, value in record.items() if name not in places}
+                row = {_OTHERS: others, **row}
+            record = row
+        line = json.dumps(record).encode() + b"\n"
         self.rows += 1
         self.bytes += len(line)
         limits.check_size(self._run.pull.name, self.bytes)
         self._files[stream].write(line)
-
-    def _row(self, mapping: _Stream, record: Json) -> Json:
-        fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
-        # Fields that are not mapped tell rows apart that would replace each other.
-        others = {
-            name: value for name, value in record.items() if name not in mapping.fields.values()
-        }
-        row = {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
-        return {_OTHERS: others, **row} if mapping.kind == _AD_SPEND else row
 
     def state(self) -> Any:
         """The state that the tap is given next time."""

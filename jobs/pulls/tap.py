@@ -47,9 +47,12 @@ class Tap:
     def __init__(self, command: list[str], folder: str, descriptors: Collection[int]) -> None:
         """`folder`: where it works. `descriptors`: open files that it inherits. Raises PullFailed."""
         self._program = command[0]
+        # It ends with this process, however that ends, where there is the command for it.
+        setpriv = shutil.which("setpriv")
+        ending = [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
         try:
             self._process = subprocess.Popen(
-                [*_ending_with_this_process(), *command],
+                [*ending, *command],
                 cwd=folder,
                 pass_fds=descriptors,
                 env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
@@ -81,7 +84,14 @@ class Tap:
             number += 1
             self._heard_at = time.monotonic()
             if line.strip():
-                yield self._message(line, number)
+                try:
+                    message = json.loads(line) if len(line) <= _MAX_LINE_BYTES else None
+                except ValueError:
+                    message = None
+                if not isinstance(message, dict):
+                    # The line may hold people's data: the error does not quote it.
+                    raise PullFailed(f"{self._program}: line {number} of its output is no message")
+                yield message
         status = self._process.wait()
         self._threads[0].join(_GRACE_SECONDS)
         raise_if_stopped()
@@ -91,16 +101,6 @@ class Tap:
         if status:
             said = " | ".join(self._said) or "it said nothing on standard error"
             raise PullFailed(f"{self._program} ended with exit status {status}: {said}")
-
-    def _message(self, line: bytes, number: int) -> Json:
-        try:
-            message = json.loads(line) if len(line) <= _MAX_LINE_BYTES else None
-        except ValueError:
-            message = None
-        if not isinstance(message, dict):
-            # The line may hold people's data: the error does not quote it.
-            raise PullFailed(f"{self._program}: line {number} of its output is no message")
-        return message
 
     def end(self) -> None:
         """End the tap and its children, if it still runs."""
@@ -131,10 +131,10 @@ class Tap:
         while not self._over.wait(_LOOK_SECONDS):
             try:
                 raise_if_stopped()
+                is_late = time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS
             except Stopped:
-                self._signal(signal.SIGTERM)
-                return
-            if limits.is_over() or time.monotonic() - self._heard_at > _LONGEST_SILENCE_SECONDS:
+                is_late = True
+            if is_late or limits.is_over():
                 self._signal(signal.SIGTERM)
                 return
 
@@ -165,9 +165,3 @@ def running(
             yield tap
         finally:
             tap.end()
-
-
-def _ending_with_this_process() -> list[str]:
-    """The command that has the one after it end with this process, however that ends, where there is one."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

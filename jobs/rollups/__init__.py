@@ -8,15 +8,15 @@ No module here reads a clock or a database. Reading the facts belongs to `jobs/f
 rows to `warehouse/daily/writer.py`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from jobs.arrays.columns import row_count
+from jobs.arrays.columns import row_count, those
 from jobs.facts.facts import Facts
-from jobs.rollups.cross_field import cross_field, in_portions
+from jobs.rollups.cross_field import cross_field, in_chunks
 from jobs.rollups.discount import discount
 from jobs.rollups.funnel import (
     all_forms,
@@ -81,34 +81,17 @@ ROLLUPS: Final[dict[str, Callable[[Facts], DailyRows]]] = {
 }
 
 
-# So many rows of a summary are in memory before they are written.
-_ROWS_AT_ONCE: Final = 200_000
-
-
 def roll_up(name: str, *versions: Facts) -> Iterator[tuple[DailyRows, ...]]:
-    """The rows of each version of the facts, in portions that fit into memory. A key may be in several."""
-    portions = in_portions(*versions) if name == cross_field.__name__ else (versions,)
-    for portion in portions:
-        yield tuple(ROLLUPS[name](facts) for facts in portion)
+    """The rows of each version of the facts, in chunks that fit into memory. A key may be in several."""
+    chunks = in_chunks(*versions) if name == cross_field.__name__ else (versions,)
+    for chunk in chunks:
+        yield tuple(ROLLUPS[name](facts) for facts in chunk)
 
 
 def differences(name: str, new: Facts, old: Facts) -> Iterator[pa.Table]:
-    """The `difference` of the rows of two versions of facts, in such portions."""
-    found: list[tuple[DailyRows, ...]] = []
-    rows = 0
-    for portion in roll_up(name, new, old):
-        found.append(portion)
-        rows += sum(map(row_count, portion))
-        if rows >= _ROWS_AT_ONCE:
-            yield difference(name, *(_sum(name, parts) for parts in zip(*found, strict=True)))
-            found, rows = [], 0
-    if found:
-        yield difference(name, *(_sum(name, parts) for parts in zip(*found, strict=True)))
-
-
-def _sum(name: str, parts: Sequence[DailyRows]) -> DailyRows:
-    measures = {measure: measure for measure in SUMMARY[name].measures}
-    return parts[0] if len(parts) == 1 else total(name, *(part(rows, **measures) for rows in parts))
+    """The `difference` of the rows of two versions of facts, in such chunks."""
+    for rows in roll_up(name, new, old):
+        yield difference(name, *rows)
 
 
 def difference(name: str, new: DailyRows, old: DailyRows) -> pa.Table:
@@ -119,4 +102,4 @@ def difference(name: str, new: DailyRows, old: DailyRows) -> pa.Table:
         removed = part(old, **{measure: -old[measure] for measure in measures})
         columns = total(name, added, removed)
     changed = np.logical_or.reduce([columns[measure] != 0 for measure in measures])
-    return pa.table({column: values[changed] for column, values in columns.items()})
+    return pa.table(those(columns, changed))

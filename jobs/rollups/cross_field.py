@@ -19,7 +19,7 @@ _COLUMNS: Final = SUMMARY["cross_field"].columns
 _PAIRS_AT_ONCE: Final = 300_000
 
 
-def in_portions(*versions: Facts, pairs: int = _PAIRS_AT_ONCE) -> Iterator[tuple[Facts, ...]]:
+def in_chunks(*versions: Facts, pairs: int = _PAIRS_AT_ONCE) -> Iterator[tuple[Facts, ...]]:
     """Versions of facts, some sessions after the others, with about so many pairs at once."""
     chosen = [
         int_column(facts.answers, "session")[int_column(facts.answers, "paired") != 0]
@@ -27,12 +27,12 @@ def in_portions(*versions: Facts, pairs: int = _PAIRS_AT_ONCE) -> Iterator[tuple
     ]
     sessions, values = np.unique(np.concatenate(chosen), return_counts=True)
     # A session has at most so many pairs.
-    portion = np.cumsum(values * values // 2) // pairs
-    if not len(portion) or portion[-1] == 0:
+    chunk = np.cumsum(values * values // 2) // pairs
+    if not len(chunk) or chunk[-1] == 0:
         yield versions
         return
-    for number in np.unique(portion):
-        own = sessions[portion == number]
+    for number in np.unique(chunk):
+        own = sessions[chunk == number]
         yield tuple(
             replace(facts, answers=facts.answers[facts.answers["session"].isin(own)])
             for facts in versions
@@ -95,7 +95,7 @@ def _pairs(session: Column, field: Column) -> tuple[Column, Column]:
 
 
 def _run_ends(*columns: Column) -> Column:
-    """For each row the end of its run of rows that are equal in these columns."""
+    """The end of each row's run of rows that are equal in these columns."""
     last = np.ones(len(columns[0]), dtype=bool)
     last[:-1] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     ends = np.flatnonzero(last) + 1

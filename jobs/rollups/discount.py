@@ -11,23 +11,21 @@ from warehouse.domain.vocabulary import BY_CODE
 
 
 def discount(facts: Facts) -> DailyRows:
-    """By discount: submissions that were issued it, on their day; orders that used it, on theirs.
+    """Counts by discount: submissions that were issued it, on their day; orders that used it, on theirs.
 
     Several codes of one discount count once per submission and once per order; `discounted` is the
     sum of their amounts. An order with two discounts counts for each with its whole revenue.
     `attributed`: orders that were attributed by the code.
     """
-    return total("discount", _issued(facts), *_used(facts))
-
-
-def _issued(facts: Facts) -> Part:
     submitted = submissions(facts.sessions)
     issues = facts.issues[facts.issues["discount"] != 0]
     index = index_of(submitted["session"], int_column(issues, "session"))
     issues, index = issues[index >= 0], index[index >= 0]
     once = group_keys(index, int_column(issues, "discount")).dense().any_row()
     issued = take(issues, once, ["edition", "discount"])
-    return part(issued, day=submitted["day"][index[once]], issued=1)
+    return total(
+        "discount", part(issued, day=submitted["day"][index[once]], issued=1), *_used(facts)
+    )
 
 
 def _used(facts: Facts) -> list[Part]:

@@ -22,12 +22,13 @@ def funnel(facts: Facts) -> DailyRows:
 
 
 def device(facts: Facts) -> DailyRows:
-    """As `funnel`, by form and device."""
+    """The measures of `funnel`, by form and device."""
     return total("device", *_parts(facts))
 
 
 def crossed_session(facts: Facts) -> DailyRows:
-    """As `funnel`, by form, visitor and ATTRIBUTES; and the quarters of an hour with an event."""
+    """The measures of `funnel`, by form, visitor and ATTRIBUTES; and the quarters of an hour with an
+    event."""
     index = index_of(int_column(facts.sessions, "session"), int_column(facts.quarters, "session"))
     rows = take(facts.quarters, np.arange(len(index)), ["edition", "day"])
     rows |= take(facts.sessions, index, ["form", "visitor", *ATTRIBUTES])
@@ -40,7 +41,7 @@ def outcome(facts: Facts) -> DailyRows:
 
 
 def crossed_outcome(facts: Facts) -> DailyRows:
-    """The same by form, visitor, ATTRIBUTES and delay."""
+    """Outcomes by form, visitor, ATTRIBUTES and delay."""
     return total("crossed_outcome", Part(outcomes(facts), OUTCOME_VALUES))
 
 

@@ -97,11 +97,11 @@ class _Timeline:
         self.refunded = _running_sum(int_column(orders, "refunded")[known][order])
 
     def orders_before(self, customer: Column, instant: Column) -> Column:
-        """How many orders come before the customer's first one at or after the instant."""
+        """The number of orders before the customer's first one at or after the instant."""
         return np.searchsorted(self._sort_keys, self._sort_key(customer, instant))
 
     def orders_through(self, customer: Column) -> Column:
-        """How many orders come before the next customer's first one."""
+        """The number of orders before the next customer's first one."""
         return np.searchsorted(self._sort_keys, (customer + 1) * (len(self._instants) + 1))
 
     def _sort_key(self, customer: Column, instant: Column) -> Column:

@@ -17,7 +17,7 @@ def form_orders(facts: Facts) -> DailyRows:
 
 
 def crossed_orders(facts: Facts) -> DailyRows:
-    """As `form_orders`, by ATTRIBUTES of the submission too."""
+    """The measures of `form_orders`, by ATTRIBUTES of the submission too."""
     return total("crossed_orders", _revenue(_credited(facts)))
 
 

@@ -24,7 +24,7 @@ def step(facts: Facts) -> DailyRows:
 
 
 def crossed_step(facts: Facts) -> DailyRows:
-    """As `step`, by ATTRIBUTES of the session too."""
+    """The measures of `step`, by ATTRIBUTES of the session too."""
     return total("crossed_step", _viewed(facts))
 
 

@@ -1,4 +1,4 @@
-"""How long completed sessions took, in log-spaced buckets."""
+"""Durations of completed sessions, in log-spaced buckets."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ def time_to_complete(facts: Facts) -> DailyRows:
 
 
 def crossed_time(facts: Facts) -> DailyRows:
-    """As `time_to_complete`, by all ATTRIBUTES."""
+    """The measures of `time_to_complete`, by all ATTRIBUTES."""
     return total("crossed_time", _completed(facts))
 
 

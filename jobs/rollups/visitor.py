@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from jobs.arrays.columns import Columns, int_column, take_rows
 from jobs.arrays.group_keys import Column, earliest, group_keys, index_of
@@ -50,7 +49,9 @@ def _parts(sessions: Columns, outcomes: Columns) -> Iterator[Part]:
     def keys(unit: Column) -> dict[str, Column]:
         return {"edition": edition[row[unit]], "form": form[row[unit]]}
 
-    for name, is_of_type in _types(sessions).items():
+    is_first = int_column(sessions, "is_first_session") == 1
+    types = {"all": np.ones_like(is_first), "new": is_first, "returning": ~is_first}
+    for name, is_of_type in types.items():
         for level, days in (("visitors", view_day), ("submitters", submit_day)):
             unit, day, previous = _linked(units.keys, np.where(is_of_type, days, NO_DAY))
             kind = _kind(name, level)
@@ -61,11 +62,6 @@ def _parts(sessions: Columns, outcomes: Columns) -> Iterator[Part]:
             yield part(
                 keys(unit), kind=kind, day=day, previous=previous, delay=delay, visitors=count
             )
-
-
-def _types(sessions: Columns) -> dict[str, npt.NDArray[np.bool_]]:
-    is_first = int_column(sessions, "is_first_session") == 1
-    return {"all": np.ones_like(is_first), "new": is_first, "returning": ~is_first}
 
 
 def _kind(name: str, level: str) -> int:

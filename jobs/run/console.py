@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import click
 
-from jobs.run.clock import now_micros
-from warehouse.domain.time import iso_millis
+from warehouse.domain.time import iso_millis, now_micros
 
 # Shorter work needs no progress bar.
 _BAR_AFTER_SECONDS: Final = 1.0

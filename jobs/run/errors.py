@@ -79,6 +79,6 @@ def blamed(error: BaseException) -> str:
 
 
 def _is_told(error: BaseException) -> bool:
-    from warehouse.operations.imports import EventsPurged
+    from warehouse.intake.imports import EventsPurged
 
     return isinstance(error, Told | SettingError | EventsPurged)

@@ -1,22 +1,29 @@
-"""One run of a job: its warehouse, record, lease and heartbeat, and how it stops after a signal."""
+"""One run of a job: its warehouse, record, lease and heartbeat, the seconds of its phases, and how it stops
+after a signal."""
 
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from jobs.run import signals
-from jobs.run.console import waiting_line
+from jobs.run.console import say, waiting_line
 from jobs.run.errors import AlreadyRunning, CommandFailed, explained
 from jobs.run.heartbeat import Heartbeat, beating
-from jobs.run.phases import measured, phase
 from warehouse import command, settings
 from warehouse.connections.arrow import ArrowConnection, open_arrow
+from warehouse.domain.time import NEVER
+from warehouse.editions import failed_batches
 from warehouse.editions.pending_batches import Batch
 from warehouse.migrations.migrate import open_migrated
 from warehouse.operations import job_runs
 from warehouse.operations.process_id import display_name
+
+PAUSE_SECONDS: Final = 0.5
+"""The time between two looks at whether another process has ended, or released a lease."""
 
 
 @contextmanager
@@ -24,6 +31,16 @@ def open_warehouse(*, creates: bool = True) -> Iterator[ArrowConnection]:
     """The migrated warehouse, for commands that are not recorded. Those that only read create none."""
     with open_migrated(settings.WAREHOUSE_URL.get(), creates=creates) as connection:
         yield connection
+
+
+def shop_keys(connection: ArrowConnection, shop: str | None) -> list[int]:
+    """The keys of all shops, or of the one with this id. Raises CommandFailed if there is none."""
+    if shop is None:
+        return connection.table("SELECT shop_key FROM shop ORDER BY shop_key").column(0).to_pylist()
+    key = connection.value("SELECT shop_key FROM shop WHERE shop_id = $1", shop)
+    if key is None:
+        raise CommandFailed(f"no shop {shop!r}; import it first (kind shops)")
+    return [key]
 
 
 class JobRun:
@@ -55,10 +72,12 @@ class JobRun:
         self.record = job_runs.Record(scheduled_as or job, arguments, is_exclusive)
         # By the database server's clock: batches that have failed since then are not tried again.
         self.started_at = 0
-        # By edition, the batches that could not be applied.
+        # By edition, how many batches could not be applied; and these.
         self.failures = Counter[int]()
-        # Called with the raw rows of each batch that is done.
+        self._failed: set[tuple[int, int]] = set()
+        # Called with the raw rows of each batch that is done, and with a sentence for each that failed.
         self.on_rows: Callable[[int], object] = lambda _rows: None
+        self.tell: Callable[[str], object] = say
         self._creates, self._grace = creates, grace
         self._given = connection
         self._say_waiting = waiting_line()
@@ -73,7 +92,7 @@ class JobRun:
             )
             self.connection.on_lock_wait = self._say_waiting
             self._begin()
-            stack.enter_context(measured(self.record.seconds))
+            stack.enter_context(_measured(self.record.seconds))
             stack.push(self._end)
             heartbeat = Heartbeat(
                 self._url, self.record, self.connection.server_pid, self._say_waiting
@@ -106,22 +125,33 @@ class JobRun:
         self.on_rows(rows)
         self.raise_if_stopped()
 
-    def batches_failed(self, failures: Mapping[int, int]) -> None:
-        """Count batches, by edition, that could not be applied: the run is a failed one."""
-        self.failures.update(failures)
-        number = sum(self.failures.values())
-        if number:
+    def read_failures(self, numbers: Iterable[int]) -> None:
+        """Count and tell the batches of these editions that have failed since the run began, here or in its
+        workers: it tries none of them again. Commits."""
+        for batch in failed_batches.failed_since(self.connection, numbers, self.started_at):
+            if (batch["edition"], batch["batch_id"]) not in self._failed:
+                self._failed.add((batch["edition"], batch["batch_id"]))
+                self.failures[batch["edition"]] += 1
+                is_last = batch["retry_at"] == NEVER
+                self.tell(
+                    f"batch {batch['batch_id']} of {batch['shop_id']} ({batch['rows']} rows) "
+                    f"{'is SET ASIDE after its last try' if is_last else 'failed and will be tried again'}: "
+                    f"{batch['error']}"
+                )
+        if number := len(self._failed):
             self.record.error = (
                 f"{number} {'batch' if number == 1 else 'batches'} could not be applied; "
                 f"`{command('jobs status')}` lists them"
             )
 
-    def waiting_for(self, holder: str) -> None:
-        """Say that the run waits for another process ("host:pid", or ""). Raises Stopped after a
+    def wait_for(self, holder: str) -> None:
+        """Wait some time for another process ("host:pid", or ""), and say so. Commits. Raises Stopped after a
         signal."""
         phase("wait")
+        self.connection.commit()
         self._say_waiting(holder)
         self.raise_if_stopped()
+        time.sleep(PAUSE_SECONDS)
 
     def raise_if_stopped(self) -> None:
         """Raise Stopped after a signal; to be called where nothing is half done."""
@@ -173,3 +203,38 @@ class JobRun:
         self.record.error = "stopped in the middle of a batch, which was rolled back"
         with suppress(Exception), open_arrow(self._url, wait_for_locks=False) as connection:
             self._close(connection, job_runs.STOPPED)
+            failed_batches.take_back(connection, self.owner)
+
+
+class _Stopwatch:
+    """Seconds by phase: time counts for a phase until the next one begins."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self._seconds = seconds
+        self._phase, self._since = "start", time.monotonic()
+
+    def enter(self, name: str) -> None:
+        now = time.monotonic()
+        self._seconds[self._phase] = self._seconds.get(self._phase, 0) + now - self._since
+        self._phase, self._since = name, now
+
+
+_stopwatch: ContextVar[_Stopwatch | None] = ContextVar("_stopwatch", default=None)
+
+
+@contextmanager
+def _measured(seconds: dict[str, float]) -> Iterator[None]:
+    """Add the seconds of each phase of the block to `seconds`, up to the last call of `phase`."""
+    token = _stopwatch.set(_Stopwatch(seconds))
+    try:
+        yield
+    finally:
+        _stopwatch.reset(token)
+
+
+def phase(name: str) -> None:
+    """Count the time from here on for this phase of the run. Outside of a run, and in threads that a run
+    has started, this does nothing."""
+    stopwatch = _stopwatch.get()
+    if stopwatch is not None:
+        stopwatch.enter(name)

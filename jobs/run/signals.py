@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from select import select
 from threading import Event, Thread
 from typing import Final
 
@@ -103,7 +103,13 @@ def graceful_stop(give_up: Callable[[], None], seconds: float = GRACE_SECONDS) -
 def run_interruptibly(command: Callable[[], object]) -> int:
     """Run a command to its end in a second thread; to be called in the main thread. Returns the exit
     status; ends the process if a signal came and the command does not stop in time."""
-    events: SimpleQueue[int] = SimpleQueue()
+    # Python writes the number of each signal there. To wait for a handler is not enough: the system may give
+    # a signal to another thread, and the main thread would sleep on.
+    events, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)
+    for number in _SIGNALS:
+        signal.signal(number, lambda *_: None)
     status = 1
 
     def work() -> None:
@@ -114,20 +120,18 @@ def run_interruptibly(command: Callable[[], object]) -> int:
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else int(end.code is not None)
         finally:
-            events.put(_ENDED)
+            os.write(told, bytes([_ENDED]))
 
-    for number in _SIGNALS:
-        signal.signal(number, lambda number, _frame: events.put(number))
     thread = Thread(target=work, daemon=True)
     thread.start()
-    received = events.get()
+    received = os.read(events, 1)[0]
     if received != _ENDED:
         _stop(received, events)
     thread.join()
     return status
 
 
-def _stop(number: int, events: "SimpleQueue[int]") -> None:
+def _stop(number: int, events: int) -> None:
     """Return when the command has ended, or end the process."""
     give_up = _state.give_up
     if give_up is None:
@@ -137,10 +141,9 @@ def _stop(number: int, events: "SimpleQueue[int]") -> None:
     deadline = time.monotonic() + _state.seconds
     _state.number = number
     _signalled.set()
-    with suppress(Empty):
-        while events.get(timeout=max(deadline - time.monotonic(), 0)) != _ENDED:
-            pass
-        return
+    while select([events], [], [], max(deadline - time.monotonic(), 0))[0]:
+        if os.read(events, 1)[0] == _ENDED:
+            return
     say(
         f"the current batch takes longer than {_state.seconds:.0f} s: it is rolled back, "
         "and the next run does it again"

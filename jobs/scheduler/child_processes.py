@@ -9,13 +9,13 @@ from threading import Event, Lock
 from typing import Final
 
 from jobs.landing import folder
-from jobs.run.clock import now_micros
 from jobs.run.console import say
 from jobs.run.errors import ALREADY_RUNNING
 from jobs.run.signals import GRACE_SECONDS
 from jobs.scheduler.schedule import DROPPED, Job
 from warehouse.connections.arrow import open_arrow
-from warehouse.operations import dropped_files
+from warehouse.operations import tasks
+from warehouse.operations.tasks import LAND, LOOK
 
 # A child ends itself some time after GRACE_SECONDS. One that has not is killed, which harms nothing.
 KILL_AFTER_SECONDS: Final = GRACE_SECONDS + 1.5
@@ -49,16 +49,14 @@ class ChildProcesses:
                     self._over.wait(_FIRST_PAUSE_SECONDS)
         elif job.name != "landing":
             self._run(job)
-        elif time.monotonic() >= self._paused_until and self._has_landed():
-            failed = self._run(job)
-            longer = min(2 * self._pause or _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-            self._pause = longer if failed else 0.0
-            self._paused_until = time.monotonic() + self._pause
-
-    def _has_landed(self) -> bool:
-        """Whether a file has not changed since the last look."""
-        before, self._files = self._files, set(folder.survey(self._landing).files)
-        return bool(self._files & before)
+        elif time.monotonic() >= self._paused_until:
+            # A file that has not changed since the last look is complete.
+            before, self._files = self._files, set(folder.survey(self._landing).files)
+            if self._files & before:
+                failed = self._run(job)
+                longer = min(2 * self._pause or _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+                self._pause = longer if failed else 0.0
+                self._paused_until = time.monotonic() + self._pause
 
     def _has_dropped(self) -> bool:
         """Whether something waits for the job; not where the warehouse does not answer now."""
@@ -67,7 +65,7 @@ class ChildProcesses:
             suppress(Exception),
             open_arrow(self._url, wait_for_locks=False) as connection,
         ):
-            return dropped_files.are_waiting(connection, now_micros())
+            return tasks.are_waiting(connection, (LOOK, LAND))
         return False
 
     def _run(self, job: Job) -> bool:

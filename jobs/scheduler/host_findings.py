@@ -1,7 +1,7 @@
 """Findings that only a process of the host can see: files in the landing folder, its disks, and the log of
 SQLite.
 
-A scheduler records them with its signs of life, so that the API and other hosts tell them too.
+A scheduler records them with its heartbeat, so that the API and other hosts tell them too.
 """
 
 import shutil
@@ -23,7 +23,14 @@ MOST_LOG_BYTES: Final = 64_000_000
 def find(root: Path, survey: folder.Survey, connection: ArrowConnection) -> list[tuple[str, str]]:
     """Conditions and their messages: of the landing folder `root`, of which this is the survey, of the
     disks of the folder, of the backups, and of the warehouse's file, and of its write-ahead log. Commits."""
-    found = [(FAILED_FILES, _failed_file(path)) for path in folder.failed(root, survey.places)]
+    found = [
+        (
+            FAILED_FILES,
+            f"{path} could not be imported; {path.with_name(report_name(path.name))} says why. Correct the "
+            f"file and move it back to {path.parent.parent}, or delete it",
+        )
+        for path in folder.failed(root, survey.places)
+    ]
     for left in survey.left_alone:
         advice = "Take it away, or make it a plain file or folder that the service can read"
         found.append((LEFT_ALONE, f"left alone: {left}. {advice}"))
@@ -32,13 +39,6 @@ def find(root: Path, survey: folder.Survey, connection: ArrowConnection) -> list
         places.append(Path(connection.file).parent)
         found += [(LOG_KEPT, message) for message in _kept_log(connection)]
     return found + [(DISK_LOW, message) for message in dict.fromkeys(_full_disks(places))]
-
-
-def _failed_file(path: Path) -> str:
-    return (
-        f"{path} could not be imported; {path.with_name(report_name(path.name))} says why. Correct the "
-        f"file and move it back to {path.parent.parent}, or delete it"
-    )
 
 
 def _kept_log(connection: ArrowConnection) -> Iterator[str]:

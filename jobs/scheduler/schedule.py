@@ -13,9 +13,9 @@ from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 from warehouse import settings
-from warehouse.domain.cron import cron
+from warehouse.domain.time import cron
+from warehouse.intake.shop_pulls import JOB, Pull
 from warehouse.operations.schedulers import BACKUP, INTERVAL_ANCHOR, REFRESH
-from warehouse.operations.shop_pulls import JOB, Pull
 
 DROPPED: Final = "dropped"
 
@@ -50,7 +50,7 @@ class Job:
 
     @property
     def as_stored(self) -> dict[str, Any]:
-        """As `operations/schedulers.py` has it."""
+        """The line as the record of a scheduler has it (`warehouse/operations/schedulers.py`)."""
         return {
             "job": self.name,
             "command": " ".join(self.command),
@@ -66,7 +66,7 @@ class Job:
 
 
 def stored_job(stored: dict[str, Any]) -> Job:
-    """The job of `as_stored`."""
+    """The job of a line that `as_stored` gave."""
     values = {name: value for name, value in stored.items() if name not in ("job", "command")}
     return Job(stored["job"], tuple(stored["command"].split()), **values)
 

@@ -10,18 +10,18 @@ from jobs.landing import folder
 from jobs.run.errors import CommandFailed
 from jobs.scheduler import host_findings
 from jobs.scheduler.schedule import Job, schedule, stored_job
-from jobs.scheduler.signs_of_life import claim_in_hand, waiting_files
+from jobs.scheduler.scheduler_heartbeat import claim_in_hand, waiting_files
 from warehouse import command, settings
 from warehouse.catalogue import LOGIC_VERSION
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.connections.backends import display_url
+from warehouse.connections.engine import display_url
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, from_micros, iso_millis, to_micros
 from warehouse.domain.vocabulary import KEPT_FACTS
 from warehouse.editions import editions, failed_batches, pending_batches
-from warehouse.operations import conditions, job_runs, schedulers
+from warehouse.intake.shop_pulls import Pull, list_pulls
+from warehouse.operations import conditions, job_runs, schedulers, tasks
 from warehouse.operations.process_id import display_name
-from warehouse.operations.schedulers import Landing, SchedulerRecord
-from warehouse.operations.shop_pulls import Pull, list_pulls
+from warehouse.operations.schedulers import Landing
 
 Row = dict[str, Any]
 
@@ -29,6 +29,8 @@ _SHOPS = f"""
 SELECT s.shop_key, s.shop_id, s.timezone, s.edition,
   CAST(COALESCE((SELECT e.rolled_up_at FROM edition e WHERE e.edition = s.edition), 0) AS BIGINT)
     AS rolled_up_at,
+  CAST(COALESCE((SELECT e.outdated_at FROM edition e WHERE e.edition = s.edition), 0) AS BIGINT)
+    AS outdated_at,
   n.batch_id, n.kind, n.rows + n.purged AS rows, n.imported_at
 FROM shop s LEFT JOIN import_batch n ON n.batch_id = (SELECT b.batch_id FROM import_batch b
   WHERE b.shop_key = s.shop_key AND b.kind <> '{KEPT_FACTS}' ORDER BY b.batch_id DESC LIMIT 1)
@@ -44,8 +46,17 @@ def status(connection: ArrowConnection, window_days: int, root: Path, now: int) 
     Commits.
     """
     shops = _shops(connection, window_days, now)
-    runs = {row["job"]: _run(row) for row in job_runs.last_of_each(connection, now)}
-    failing = [_failure(row) for row in failed_batches.list_failed(connection)]
+    runs = {}
+    for row in job_runs.last_of_each(connection, now):
+        shown = {name: value for name, value in row.items() if name not in ("run_id", "seen_at")}
+        times = {name: _iso(row[name]) for name in ("started_at", "ended_at")}
+        runs[row["job"]] = shown | times
+    failing = []
+    for row in failed_batches.list_failed(connection):
+        is_set_aside = row["retry_at"] == NEVER
+        retry_at = None if is_set_aside else _iso(row["retry_at"])
+        times = {"failed_at": _iso(row["failed_at"]), "retry_at": retry_at}
+        failing.append(row | times | {"set_aside": is_set_aside})
     rejects = [
         {name: reason[name] for name in ("kind", "code", "reason", "rows")}
         for reason in rejects_by_reason(connection)
@@ -74,10 +85,20 @@ def status(connection: ArrowConnection, window_days: int, root: Path, now: int) 
             "batches": sum(shop["waiting_batches"] for shop in shops),
         },
         "failing": failing,
+        "tasks": [one | {"asked_at": _iso(one["asked_at"])} for one in tasks.listed(connection)],
         "rejects": rejects,
         "runs": list(runs.values()),
         "verify": runs.get("verify"),
-        "schedulers": [_scheduler(one, is_working=one in working) for one in known],
+        "schedulers": [
+            {
+                "scheduler": display_name(one.owner),
+                "is_working": one in working,
+                "started_at": _iso(one.started_at),
+                "seen_at": _iso(one.seen_at),
+                "landing_folder": one.landing_folder,
+            }
+            for one in known
+        ],
         "schedule": [_scheduled(job, now) for job in jobs],
         "landing": landing,
         "pulls": [_last_pull(pull) for pull in pulls],
@@ -99,7 +120,10 @@ def of_shop(report: Row, shop_id: str) -> Row:
         "problems": [finding["message"] for finding in found],
         "conditions": found,
         "shops": shops,
-        "failing": [batch for batch in report["failing"] if batch["shop_id"] == shop_id],
+        **{
+            name: [one for one in report[name] if one["shop_id"] == shop_id]
+            for name in ("failing", "tasks")
+        },
         "pulls": pulls,
     }
 
@@ -127,41 +151,25 @@ def _shops(connection: ArrowConnection, window_days: int, now: int) -> list[Row]
     for row in connection.table(_SHOPS).to_pylist():
         queue = waiting.get(row["shop_key"], _NONE_WAITING)
         age = max(now - queue["oldest"], 0) // MICROS_PER_SECOND if queue["oldest"] else 0
+        newest = None
+        if row["batch_id"] is not None:
+            newest = {name: row[name] for name in ("batch_id", "kind", "rows")}
+            newest["imported_at"] = _iso(row["imported_at"])
         shops.append(
             {
                 "shop_id": row["shop_id"],
                 "timezone": row["timezone"],
                 "state": state(row),
+                "recomputing_since": _iso(row["outdated_at"] if row["shop_key"] in outdated else 0),
                 "waiting_rows": queue["rows"],
                 "waiting_batches": queue["batches"],
                 "lag_seconds": age,
                 "newest_waiting_at": _iso(queue["newest"]),
                 "last_rollup_at": _iso(row["rolled_up_at"]),
-                "newest_batch": _newest_batch(row),
+                "newest_batch": newest,
             }
         )
     return shops
-
-
-def _newest_batch(shop: Row) -> Row | None:
-    if shop["batch_id"] is None:
-        return None
-    own = {name: shop[name] for name in ("batch_id", "kind", "rows")}
-    return own | {"imported_at": _iso(shop["imported_at"])}
-
-
-def _run(row: Row) -> Row:
-    shown = {name: value for name, value in row.items() if name not in ("run_id", "seen_at")}
-    return shown | {name: _iso(row[name]) for name in ("started_at", "ended_at")}
-
-
-def _failure(row: Row) -> Row:
-    set_aside = row["retry_at"] == NEVER
-    return row | {
-        "failed_at": _iso(row["failed_at"]),
-        "retry_at": None if set_aside else _iso(row["retry_at"]),
-        "set_aside": set_aside,
-    }
 
 
 def _scheduled(job: Job, now: int) -> Row:
@@ -186,16 +194,6 @@ def _last_pull(pull: Pull) -> Row:
         "message": pull.message,
         "rows": pull.rows,
         "bytes": pull.bytes,
-    }
-
-
-def _scheduler(one: SchedulerRecord, *, is_working: bool) -> Row:
-    return {
-        "scheduler": display_name(one.owner),
-        "is_working": is_working,
-        "started_at": _iso(one.started_at),
-        "seen_at": _iso(one.seen_at),
-        "landing_folder": one.landing_folder,
     }
 
 

@@ -1,4 +1,5 @@
-"""The floor of all answers: a bare Flask route on the product's server, which gives so many bytes.
+"""The floor of all answers: a bare Flask route, which gives so many bytes, on the product's server with the
+guard of connections and the turns of threads that the service has there.
 
 python -m tests.bench.bare PORT
 """
@@ -8,14 +9,16 @@ from functools import cache
 
 from flask import Flask, Response
 
-from web.server.wsgi_server import serve
+from web.limits.connections import WholeAnswers
+from web.server.wsgi_server import begin_worker, serve, watched
 
 
-def load() -> Flask:
+def load() -> WholeAnswers:
+    begin_worker()
     app = Flask(__name__, static_folder=None)
     app.add_url_rule("/healthz", view_func=lambda: _answer(2))
     app.add_url_rule("/<int:size>", view_func=_answer)
-    return app
+    return watched(app)
 
 
 def _answer(size: int) -> Response:

@@ -47,7 +47,7 @@ _KEY = "CASE WHEN {0}.customer_id <> '' THEN {0}.customer_id ELSE COALESCE(k.cus
 
 _SUBMISSION = f"""
 SELECT s.*, {_KEY.format("s")} AS customer,
-  ROW_NUMBER() OVER (ORDER BY s.submitted_at, s.form_session_id) AS place
+  CAST(ROW_NUMBER() OVER (ORDER BY s.submitted_at, s.form_session_id) AS BIGINT) AS place
 FROM session s LEFT JOIN known k ON k.email = s.email WHERE s.submitted_at IS NOT NULL"""
 
 _ORDERED = f"""

@@ -20,16 +20,16 @@ New = Callable[[], AbstractContextManager[str]]
 def databases(kind: str) -> New:
     """For `sqlite` files of their own, for `postgresql` databases of one server."""
     if kind == "postgresql":
-        server = postgres.server_url(f"bench{os.getpid()}")
+        server = postgres.server_url(f"bench{os.getpid()}", logs=False)
         return lambda: postgres.new_database(server)
     return _new_file
 
 
 def server_process(url: str) -> psutil.Process | None:
-    """The process of PostgreSQL's server, which must run on this machine; None for SQLite."""
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite":
+    """The process of PostgreSQL's server, which must run on this machine; None without one."""
+    if not url.startswith("postgresql"):
         return None
+    parsed = make_url(url)
     plain = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(plain) as connection:
         return psutil.Process(connection.info.backend_pid).parent()

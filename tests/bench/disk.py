@@ -6,14 +6,17 @@ from typing import Final
 from sqlalchemy import Table
 
 from warehouse import tables
+from warehouse.catalogue import SUMMARIES
 from warehouse.connections.arrow import open_arrow
-from warehouse.connections.backends import backend_of
+from warehouse.connections.engine import backend_of
 
-Layers = Mapping[str, Sequence[Table]]
-LAYERS: Final[Layers] = {
+# Only filtered answers are read from these.
+_CROSSED: Final = {each.crossed for each in SUMMARIES}
+LAYERS: Final[Mapping[str, Sequence[Table]]] = {
     "raw": (tables.raw_event, tables.raw_order),
     "facts": (*tables.FACTS, *tables.DIMENSIONS),
-    "daily rows": tuple(tables.DAILY.values()),
+    "daily rows": [table for name, table in tables.DAILY.items() if name not in _CROSSED],
+    "crossings": [table for name, table in tables.DAILY.items() if name in _CROSSED],
 }
 # SQLite counts pages by B-tree; an index is one of its own, and names its table in the schema.
 _SQLITE: Final = (
@@ -26,7 +29,7 @@ _POSTGRESQL: Final = (
 )
 
 
-def measure(url: str, layers: Layers = LAYERS) -> dict[str, int]:
+def measure(url: str) -> dict[str, int]:
     """Bytes of each layer."""
     with open_arrow(url) as connection:
         sql = _SQLITE if backend_of(url).name == "sqlite" else _POSTGRESQL
@@ -34,5 +37,5 @@ def measure(url: str, layers: Layers = LAYERS) -> dict[str, int]:
             layer: int(
                 connection.value(sql.format(", ".join(f"'{table.name}'" for table in found)))
             )
-            for layer, found in layers.items()
+            for layer, found in LAYERS.items()
         }

@@ -1,6 +1,5 @@
 """The benchmark's files: events as NDJSON and Parquet, the rest as NDJSON and CSV; made once per size."""
 
-import json
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -13,17 +12,14 @@ import pyarrow.compute as pc
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from tests.bench.data import CAMPAIGNS, CODES, DAYS, FIRST, FORM_IDS, SHOP_ID, Data, Ints
+from tests.bench.data import CAMPAIGNS, CODES, DAYS, FIRST, FORM_IDS, SHOP_ID, Data
 
-VERSION: Final = 3  # of the data; raise it when they change
+VERSION: Final = 4  # of the data; raise it when they change
 # Events of one refresh, and how many refreshes there are files for.
 LATE: Final = 1_000
 REFRESHES: Final = 3
-# Shops of the night with many shops, the events of each (on average), and those of them that have new
-# events in the next night.
-SHOPS: Final = 10_000
-OF_SHOP: Final = 100
-NEXT_SHOPS: Final = SHOPS // 50
+# Shops that share the same events.
+SHOPS: Final = 200
 
 
 def prepare(folder: Path, size: int) -> Path:
@@ -33,8 +29,7 @@ def prepare(folder: Path, size: int) -> Path:
         return target
     target.mkdir(parents=True, exist_ok=True)
     data = Data(size)
-    many = max(1, min(SHOPS, size // OF_SHOP))
-    _events(data, target, many)
+    _events(data, target)
     for number in range(REFRESHES):
         for name, made in (("late", data.late), ("today", data.today)):
             with (target / f"{name}-{number}.ndjson").open("wb") as file:
@@ -43,7 +38,7 @@ def prepare(folder: Path, size: int) -> Path:
     orders = pyarrow.json.read_json(target / "orders.ndjson")
     pq.write_table(orders, target / "orders.parquet")
     write_lines(target / "shops.ndjson", [shop(SHOP_ID)])
-    write_lines(target / "many-shops.ndjson", [shop(shop_name(number)) for number in range(many)])
+    write_lines(target / "many-shops.ndjson", [shop(shop_name(number)) for number in range(SHOPS)])
     forms = [
         {"form_id": form, "shop_id": SHOP_ID, "name": f"Form {number}", "created_at": "2025-12-01"}
         for number, form in enumerate(FORM_IDS)
@@ -55,43 +50,22 @@ def prepare(folder: Path, size: int) -> Path:
     return target
 
 
-def _events(data: Data, target: Path, many: int) -> None:
-    """All events in both formats; of a part of the visitors, the same as those of one shop and as
-    those of many shops."""
-    visitors = many * OF_SHOP // 16
+def _events(data: Data, target: Path) -> None:
+    """All events in both formats, and the same as those of many shops, each visitor in one of them."""
     schema = data.late(0, 0).schema
+    shops = pa.array([shop_name(number) for number in range(SHOPS)])
+    place = schema.get_field_index("shop_id")
     with (
         (target / "events.ndjson").open("wb") as lines,
         pq.ParquetWriter(target / "events.parquet", schema) as events,
-        pq.ParquetWriter(target / "one-shop.parquet", schema) as one_shop,
         pq.ParquetWriter(target / "many-shops.parquet", schema) as many_shops,
     ):
-        owners = _owners(visitors, many)
-        shops = pa.array([shop_name(number) for number in range(many)])
-        place = schema.get_field_index("shop_id")
         for table in data.events():
             events.write_table(table)
             ndjson(table, lines)
-            visitor = pc.utf8_slice_codeunits(table["visitor_id"], 2).cast(pa.int64())
-            some = table.filter(pc.less(visitor, visitors))
-            one_shop.write_table(some)
-            visitor = pc.filter(visitor, pc.less(visitor, visitors)).to_numpy()
-            owner = shops.take(pa.array(owners[visitor]))
-            many_shops.write_table(some.set_column(place, "shop_id", owner))
-    next_night = data.late(min(LATE, data.count), REFRESHES)
-    some_shops = np.linspace(0, many - 1, min(many, NEXT_SHOPS)).astype(np.int64)
-    owner = shops.take(pa.array(np.resize(some_shops, next_night.num_rows)))
-    with (target / "many-next.ndjson").open("wb") as file:
-        ndjson(next_night.set_column(place, "shop_id", owner), file)
-
-
-def _owners(visitors: int, shops: int) -> Ints:
-    """The shop of each visitor: one in each shop, the others by the law of Zipf."""
-    draw = np.random.default_rng(shops)
-    shares = 1 / np.arange(1, shops + 1)
-    owners = draw.choice(shops, visitors, p=shares / shares.sum())
-    owners[draw.permutation(visitors)[:shops]] = np.arange(shops)
-    return owners
+            visitor = pc.utf8_slice_codeunits(table["visitor_id"], 2).cast(pa.int64()).to_numpy()
+            owner = shops.take(pa.array(visitor % SHOPS))
+            many_shops.write_table(table.set_column(place, "shop_id", owner))
 
 
 def shop(shop_id: str) -> dict[str, Any]:
@@ -193,7 +167,3 @@ def rows(path: Path) -> int:
         return int(pq.read_metadata(path).num_rows)
     with path.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-
-
-def write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=2) + "\n")

@@ -1,96 +1,75 @@
 """Floors that nothing can beat with these drivers: bare writing and reading of the same rows.
 
-Rows travel in batches, so that memory stays bounded; reading the Parquet file is a part of staging.
+An import reads the file, stages its rows and inserts those that are not there yet; a first rollup reads raw
+rows and writes facts.
 """
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import adbc_driver_postgresql.dbapi
 import adbc_driver_sqlite.dbapi
-import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlalchemy import make_url
+from sqlalchemy import Table, make_url
 
-from tests.bench.processes import Took, run
+from tests.bench.processes import Took, timed
 from warehouse import tables
 from warehouse.connections.engine import open_engine
 from warehouse.connections.sqlite import SqliteBackend
 from warehouse.migrations.migrate import migrate
 
+_RAW = (tables.raw_event, tables.raw_order)
 _BATCH = 100_000
 # Those of the warehouse; but staged rows go to disk, since there may be more than fit into memory.
 _PRAGMAS = [pragma for pragma in SqliteBackend.PRAGMAS if "temp_store" not in pragma]
 
 
-def process_start(url: str) -> Took:
-    """A command that does nothing but to start, with all that it imports."""
-    return run(url, "jobs", "rollup", "--help")
+def reading(url: str, parquet: Path | None = None) -> Took:
+    """All raw rows into Arrow; or all rows of a file."""
 
-
-def staging(url: str, parquet: Path) -> Took:
-    """The rows of the file, staged and then inserted into an empty table with the events' unique key."""
-    file = pq.ParquetFile(parquet)
-    fields = [
-        # Instants as whole numbers, which both drivers write without a detour.
-        pa.field(one.name, pa.int64() if pa.types.is_timestamp(one.type) else one.type)
-        for one in file.schema_arrow
-    ]
-    schema = pa.schema(fields)
-    batches = (batch.cast(schema) for batch in file.iter_batches(_BATCH))
-    columns = ", ".join(
-        f"{one.name} {'BIGINT' if pa.types.is_integer(one.type) else 'TEXT'}" for one in schema
-    )
-    with _cursor(url) as (connection, cursor):
-        # The SQLite driver takes a column's type from its first rows: tables are made beforehand.
-        cursor.execute(f"CREATE TEMPORARY TABLE staged ({columns})")
-        cursor.execute(f"CREATE TABLE floor_event ({columns}, UNIQUE (shop_id, event_id))")
-        connection.commit()
-        began = time.perf_counter()
-        cursor.adbc_ingest(
-            "staged",
-            pa.RecordBatchReader.from_batches(schema, batches),
-            mode="append",
-            temporary=True,
-        )
-        # Without `WHERE true` SQLite would take ON CONFLICT for a join's ON.
-        cursor.execute(
-            "INSERT INTO floor_event SELECT * FROM staged WHERE true ON CONFLICT DO NOTHING"
-        )
-        connection.commit()
-        return Took(time.perf_counter() - began, 0)
-
-
-def reading(url: str) -> Took:
-    """All raw rows into Arrow."""
-    with _cursor(url) as (_, cursor):
-        began = time.perf_counter()
-        for table in (tables.raw_event, tables.raw_order):
-            cursor.execute(f"SELECT * FROM {table.name}")
-            for batch in cursor.fetch_record_batch():
+    def read() -> None:
+        if parquet:
+            for batch in pq.ParquetFile(parquet).iter_batches(_BATCH):
                 del batch
-        return Took(time.perf_counter() - began, 0)
+            return
+        with _cursor(url) as (_, cursor):
+            for table in _RAW:
+                cursor.execute(f"SELECT * FROM {table.name}")
+                for batch in cursor.fetch_record_batch():
+                    del batch
+
+    return timed(url, read)
 
 
-def writing(url: str, empty_url: str) -> Took:
-    """All fact rows of one warehouse into the same tables, with their keys and indexes, of an empty
+def writing(url: str, empty_url: str, copied: Sequence[Table], *, are_staged: bool = False) -> Took:
+    """All rows of some tables of one warehouse into the same tables, with their keys and indexes, of an empty
     database."""
     engine = open_engine(empty_url)
     migrate(engine)
     engine.dispose()
-    seconds = 0.0
+    took = Took(0, 0, 0)
     with _cursor(url) as (_, source), _cursor(empty_url) as (connection, target):
-        for table in tables.FACTS:
+        for table in copied:
             source.execute(f"SELECT * FROM {table.name}")
             rows = source.fetch_arrow_table()
-            began = time.perf_counter()
-            target.adbc_ingest(table.name, rows, mode="append")
-            connection.commit()
-            seconds += time.perf_counter() - began
-    return Took(seconds, 0)
+
+            def write(name: str = table.name, rows: Any = rows) -> None:
+                if are_staged:
+                    # The SQLite driver takes a column's type from its first rows.
+                    target.execute(f"CREATE TEMP TABLE staged AS SELECT * FROM {name} WHERE 1 = 0")
+                    target.adbc_ingest("staged", rows, mode="append", temporary=True)
+                    # Without a WHERE SQLite would take ON CONFLICT for a join's ON.
+                    target.execute(
+                        f"INSERT INTO {name} SELECT * FROM staged WHERE 1 = 1 ON CONFLICT DO NOTHING"
+                    )
+                else:
+                    target.adbc_ingest(name, rows, mode="append")
+                connection.commit()
+
+            took += timed(empty_url, write)
+    return took
 
 
 @contextmanager

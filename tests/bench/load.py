@@ -54,13 +54,24 @@ class _Client:
 def run(
     port: int, server: psutil.Process, requests: Iterator[bytes], status: int, seconds: float
 ) -> Load:
-    """Ask for so long. Raises where an answer has another status."""
+    """Ask for so long: each connection asks again as soon as it is answered. Raises where an answer has
+    another status."""
     times: list[float] = []
     cpu, began = _cpu(server), time.perf_counter()
-    for found, took in answers(port, requests, CONNECTIONS, seconds):
-        if found != status:
-            raise RuntimeError(f"answered with {found} instead of {status}")
-        times.append(took)
+    with ExitStack() as stack, selectors.DefaultSelector() as selector:
+        clients = [_Client(port) for _ in range(CONNECTIONS)]
+        for client in clients:
+            stack.enter_context(client.socket)
+            selector.register(client.socket, selectors.EVENT_READ, client)
+            client.ask(next(requests))
+        while time.perf_counter() < began + seconds:
+            for key, _ in selector.select():
+                client = key.data
+                if found := client.status():
+                    if found != status:
+                        raise RuntimeError(f"answered with {found} instead of {status}")
+                    times.append(time.perf_counter() - client.began)
+                    client.ask(next(requests))
     took, cpu = time.perf_counter() - began, _cpu(server) - cpu
     times.sort()
     return Load(
@@ -68,28 +79,6 @@ def run(
         p99_ms=round(times[int(len(times) * 0.99)] * 1000, 2),
         cpu_us=round(cpu / len(times) * 1e6),
     )
-
-
-def answers(
-    port: int, requests: Iterator[bytes], connections: int, seconds: float
-) -> Iterator[tuple[int, float]]:
-    """The status of each answer and the seconds that it took. Each connection asks again as soon as it is
-    answered."""
-    with ExitStack() as stack, selectors.DefaultSelector() as selector:
-        clients = [_Client(port) for _ in range(connections)]
-        for client in clients:
-            stack.enter_context(client.socket)
-            selector.register(client.socket, selectors.EVENT_READ, client)
-        ends = time.perf_counter() + seconds
-        for client in clients:
-            client.ask(next(requests))
-        while time.perf_counter() < ends:
-            for key, _ in selector.select():
-                client = key.data
-                found = client.status()
-                if found:
-                    yield found, time.perf_counter() - client.began
-                    client.ask(next(requests))
 
 
 def _cpu(server: psutil.Process) -> float:

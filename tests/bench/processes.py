@@ -7,119 +7,99 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any, Final
+from typing import Final
 
 import psutil
+
+from tests.bench.databases import server_process
 
 # A shorter run (in seconds) is measured so many times, and its median stands; a longer one once.
 SHORT: Final = 5
 TIMES: Final = 3
 _BETWEEN_LOOKS: Final = 0.05
-_BETWEEN_LOOKS_AT_ALL: Final = 0.5
 _PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Took:
-    """Wall-clock seconds, the peak memory of the process in MB (0 where there is no /proc), and the
-    seconds of processor time of the process and of those that it waited for (0: not measured)."""
+    """Wall-clock seconds, the peak memory of the process in MB (0 where there is no /proc, or none was
+    started), and the seconds of processor time: of the process, of those that it waited for, and of the
+    database."""
 
     seconds: float
     peak_mb: float
-    cpu: float = 0
+    cpu: float
 
-    def as_dict(self, **more: Any) -> dict[str, Any]:
-        return {name: round(value, 3) for name, value in asdict(self).items()} | more
+    def __add__(self, other: "Took") -> "Took":
+        """The cost of two, one after the other."""
+        seconds, cpu = self.seconds + other.seconds, self.cpu + other.cpu
+        return Took(seconds, max(self.peak_mb, other.peak_mb), cpu)
 
 
-def run(url: str, *words: str | Path, fine: tuple[int, ...] = (0,)) -> Took:
-    """`python -m WORDS...` on the warehouse; raises with its last words where it fails, which is to
-    end with another status than is `fine`."""
-    began, cpu = time.perf_counter(), _cpu_of_children()
-    process = subprocess.Popen(
-        [sys.executable, "-m", *map(str, words)],
-        env=os.environ | {"WAREHOUSE_URL": url},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-    )
-    peak, complaint = 0.0, None
-    while complaint is None:
-        peak = max(peak, peak_mb(process.pid))
-        try:
-            _, complaint = process.communicate(timeout=_BETWEEN_LOOKS)
-        except subprocess.TimeoutExpired:
-            continue
-    if process.returncode not in fine:
-        said = complaint.strip()[-2000:]
-        raise RuntimeError(f"{' '.join(map(str, words))}: exit {process.returncode}: {said}")
-    return Took(time.perf_counter() - began, peak, _cpu_of_children() - cpu)
+def run(url: str, *words: str | Path, settings: dict[str, str] | None = None) -> Took:
+    """`python -m WORDS...` on the warehouse; raises with its last words where it fails."""
+    peak = 0.0
+
+    def finish() -> None:
+        nonlocal peak
+        process = subprocess.Popen(
+            [sys.executable, "-m", *map(str, words)],
+            env=os.environ | {"WAREHOUSE_URL": url} | (settings or {}),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+        complaint = None
+        while complaint is None:
+            peak = max(peak, peak_mb(process.pid))
+            with suppress(subprocess.TimeoutExpired):
+                _, complaint = process.communicate(timeout=_BETWEEN_LOOKS)
+        if process.returncode:
+            said = complaint.strip()[-2000:]
+            command = " ".join(map(str, words))
+            raise RuntimeError(f"{command}: exit {process.returncode}: {said}")
+
+    took = timed(url, finish)
+    return Took(took.seconds, peak, took.cpu)
+
+
+def timed(url: str, action: Callable[[], object]) -> Took:
+    """The time of something that this process does on a warehouse, or waits for."""
+    server = server_process(url)
+    began, cpu = time.perf_counter(), _cpu(server)
+    action()
+    return Took(time.perf_counter() - began, 0, _cpu(server) - cpu)
 
 
 def median(measure: Callable[[], Took], first: Took | None = None) -> Took:
-    """The median time and the greatest peak of `TIMES`; of one alone, where that was not short."""
+    """The median times and the greatest peak of `TIMES`; of one alone, where that was not short."""
     taken = [first or measure()]
     while taken[0].seconds < SHORT and len(taken) < TIMES:
         taken.append(measure())
-    return Took(statistics.median(one.seconds for one in taken), max(one.peak_mb for one in taken))
-
-
-def together(taken: Sequence[Took]) -> Took:
-    """The cost of several, one after the other: their times, and the greatest peak."""
     return Took(
-        sum(one.seconds for one in taken),
+        statistics.median(one.seconds for one in taken),
         max(one.peak_mb for one in taken),
-        sum(one.cpu for one in taken),
+        statistics.median(one.cpu for one in taken),
     )
 
 
-def timed(action: Callable[[], object]) -> Took:
-    """The time of something that this process does itself; its memory is not told."""
-    began = time.perf_counter()
-    action()
-    return Took(time.perf_counter() - began, 0)
-
-
-def cpu_below(process: psutil.Process) -> float:
-    """Seconds of processor time of all descendants of a process, also of those that have ended."""
-    own = process.cpu_times()
-    spent = own.children_user + own.children_system
-    for one in process.children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            times = one.cpu_times()
-            spent += times.user + times.system + times.children_user + times.children_system
+def _cpu(server: psutil.Process | None) -> float:
+    """Seconds of processor time so far, of this process, of those that it waited for, and of the database."""
+    parts = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    spent = sum(part.ru_utime + part.ru_stime for part in parts)
+    if server:
+        own = server.cpu_times()
+        spent += own.children_user + own.children_system
+        for one in server.children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                times = one.cpu_times()
+                spent += times.user + times.system
     return spent
-
-
-@contextmanager
-def watching(look: Callable[[], None]) -> Iterator[None]:
-    """During the block, and once at its end, look at what runs. A look at all processes takes time that
-    they lack, so there are few."""
-    over = Event()
-
-    def watch() -> None:
-        while not over.wait(_BETWEEN_LOOKS_AT_ALL):
-            look()
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-    look()
-
-
-def _cpu_of_children() -> float:
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
 
 
 def peak_mb(pid: int) -> float:

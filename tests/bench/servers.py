@@ -20,14 +20,14 @@ class Server:
 
 
 @contextmanager
-def serving(url: str, *words: str) -> Iterator[Server]:
-    """`python -m WORDS... PORT` on the warehouse, once it takes requests."""
+def serving(url: str, *words: str, limit: str = "off") -> Iterator[Server]:
+    """`python -m WORDS... PORT` on the warehouse, once it takes requests; with that many for each shop."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = psutil.Popen(
         [sys.executable, "-m", *words, str(port)],
-        env=os.environ | {"WAREHOUSE_URL": url, "RATE_LIMIT": "off"},
+        env=os.environ | {"WAREHOUSE_URL": url, "RATE_LIMIT": limit},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

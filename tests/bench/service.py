@@ -1,4 +1,4 @@
-"""The service under requests: each endpoint over 90 days."""
+"""The service under requests of one client: each endpoint over 90 days."""
 
 import http.client
 import json
@@ -8,12 +8,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
-from itertools import count, islice
+from itertools import count, cycle, islice
 
-from tests.bench.data import FIRST, FORM_IDS, LAST, SHOP_ID
+from tests.bench.data import CODES, DAYS, FIRST, FORM_IDS, LAST, SHOP_ID
+from tests.bench.goals import Row, row
 from tests.bench.servers import serving
 from web.reports import CHAPTERS
+from web.reports import ENDPOINTS as DECLARED
 
 SCOPES = "analytics:read,customers:read,forms:write,discounts:read"
 _FORM = f"/v1/forms/{FORM_IDS[0]}"
@@ -45,11 +48,34 @@ ENDPOINTS = {
         if "{orderId}" not in each.path
     },
 }
+ORDERS = "orders"
+_WITH_FILTERS = {each.address.replace("{id}", FORM_IDS[0]) for each in DECLARED if each.filters}
+# The endpoints of figures that take filters.
+FILTERED = [
+    name for name, (_, path) in ENDPOINTS.items() if path in _WITH_FILTERS and name != ORDERS
+]
 # They take no days.
 _WITHOUT_DAYS = ("/v1/forms", _FORM)
 # One process of its own; the port follows.
 SERVICE = ("web", "serve", "--workers", "1", "--port")
 _BODIES = {"POST": {"name": "Bench", "schema": {}}, "PUT": {"draft_schema": {"steps": []}}}
+# Filters and their values, as they are asked for in turns.
+FILTERS = (
+    "device=mobile",
+    "visitor=new",
+    "utm_source=google",
+    "device=desktop&visitor=returning",
+    "utm_campaign=campaign+3",
+    "variant=%28none%29",
+)
+# The parameters that choose orders; in turns with the same filters.
+_ORDERS = (
+    "limit=50",
+    f"form_id={FORM_IDS[1]}",
+    "type=discount_code&limit=200",
+    f"discount_id=disc-{CODES[3]}",
+    "customer=returning",
+)
 
 
 def ranges() -> Iterator[str]:
@@ -59,6 +85,13 @@ def ranges() -> Iterator[str]:
         for before in range(more + 1):
             first, last = FIRST - timedelta(days=before), LAST + timedelta(days=more - before)
             yield f"range={first}..{last}"
+
+
+def _short_ranges() -> Iterator[str]:
+    """Ranges that begin in the 90 days, no two alike."""
+    for more in count():
+        for day in range(DAYS):
+            yield f"range={FIRST + timedelta(days=day)}..{LAST + timedelta(days=more)}"
 
 
 def mint(url: str) -> str:
@@ -73,39 +106,59 @@ def mint(url: str) -> str:
     return printed.stdout.strip().splitlines()[-1]
 
 
-def measure(url: str, requests: int) -> dict[str, dict[str, float]]:
-    """Milliseconds per endpoint: p50 and p99 of ranges never asked before, and p50 of one asked again."""
-    key = mint(url)
-    asked = list(islice(ranges(), requests))
-    measured = {}
-    with serving(url, *SERVICE) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+def measure(url: str, requests: int) -> list[Row]:
+    """Milliseconds by endpoint, of what was never asked before: all of it, then filtered; and pages of
+    orders."""
+    key, found = mint(url), list[Row]()
+    with (
+        serving(url, *SERVICE) as server,
+        closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection,
+    ):
+
+        def took(method: str, target: str) -> tuple[float, bytes]:
+            seconds, answer = _ask(connection, method, target, key)
+            return seconds * 1000, answer
+
+        def add(what: str, times: list[float]) -> None:
+            for percent in (50, 99):
+                found.append(row(f"{what} p{percent}", _percentile(sorted(times), percent), "ms"))
+
         for name, (method, path) in ENDPOINTS.items():
-            times, size = [], 0
-            for window in [*asked, *asked[:1] * requests]:
-                target = path
-                if path not in _WITHOUT_DAYS:
-                    target += f"{'&' if '?' in path else '?'}{window}"
-                took, size = _ask(connection, method, target, key)
-                times.append(took * 1000)
-            fresh, again = sorted(times[:requests]), sorted(times[requests:])
-            measured[name] = {
-                "p50_ms": _percentile(fresh, 50),
-                "p99_ms": _percentile(fresh, 99),
-                "again_p50_ms": _percentile(again, 50),
-                "bytes": size,
-            }
-    return measured
+            if name != ORDERS:
+                asked = islice(_targets(path, ranges()), requests)
+                add(f"{name}, cold", [took(method, target)[0] for target in asked])
+            if name in FILTERED:
+                of_some = map("&".join, zip(ranges(), cycle(FILTERS), strict=False))
+                asked = islice(_targets(path, of_some), requests)
+                add(f"{name}, filtered", [took(method, target)[0] for target in asked])
+        times = list[float]()
+        more = cycle((*_ORDERS, *FILTERS))
+        windows = map("&".join, zip(_short_ranges(), more, strict=False))
+        for target in _targets(ENDPOINTS[ORDERS][1], windows):
+            spent, answer = took("GET", target)
+            times.append(spent)
+            # The page after it, too.
+            if cursor := json.loads(answer)["meta"]["nextCursor"]:
+                times.append(took("GET", f"{target}&cursor={cursor}")[0])
+            if len(times) >= 3 * requests:
+                break
+        add(f"{ORDERS}, cold", times)
+    return found
+
+
+def _targets(path: str, queries: Iterator[str]) -> Iterator[str]:
+    for query in queries:
+        yield path if path in _WITHOUT_DAYS else f"{path}{'&' if '?' in path else '?'}{query}"
 
 
 def _percentile(times: list[float], percent: int) -> float:
     """Nearest rank, of sorted times."""
-    return round(times[math.ceil(len(times) * percent / 100) - 1], 2)
+    return times[math.ceil(len(times) * percent / 100) - 1]
 
 
 def _ask(
     connection: http.client.HTTPConnection, method: str, target: str, key: str
-) -> tuple[float, int]:
+) -> tuple[float, bytes]:
     headers = {"Authorization": f"Bearer {key}"}
     body = None
     if method in _BODIES:
@@ -122,4 +175,4 @@ def _ask(
         elif response.status not in (200, 201):
             raise RuntimeError(f"{method} {target}: {response.status} {answer[:300]!r}")
         else:
-            return took, len(answer)
+            return took, answer

@@ -1,5 +1,5 @@
 """The command line of the jobs with groups of at most BATCH_ROWS raw rows (of the environment), so that few
-rows are many groups. It is the preload of such a Dask worker, too.
+rows are many groups.
 
 BATCH_ROWS=1000 python -m tests.bench.small_groups rollup
 """

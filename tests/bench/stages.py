@@ -7,28 +7,25 @@ median stands; one that takes 5 s or longer, and the first rollup, is measured o
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Final
 
-from tests.bench import disk, duck, floors, raw_sql, repeated, service, shops
-from tests.bench.answers import cold_rows, repeated_rows, sql_rows
+from tests.bench import answered, disk, floors, peers, repeated, service, shops
 from tests.bench.databases import New
 from tests.bench.files import REFRESHES, rows
-from tests.bench.goals import Row, row
+from tests.bench.goals import Row, row, times
 from tests.bench.processes import Took, median, run
+from warehouse import tables
 
-Result = dict[str, Any]
+Say = Callable[[str], None]
 # Everything but the events, in the order in which it is imported.
-_AROUND = ("shops", "forms", "exchange-rates", "ad-spend", "orders")
-# Requests to each endpoint, for ranges that were never asked before.
-REQUESTS = 100
+_AROUND: Final = ("shops", "forms", "exchange-rates", "ad-spend", "orders")
+# Requests to each endpoint, for what was never asked before.
+REQUESTS: Final = 100
 
 
-def run_all(data: Path, new: New, say: Callable[[str], None], requests: int = REQUESTS) -> Result:
-    """Measure everything on databases of one kind: the table's `rows`, and more of what is behind
-    some of them."""
-    parquet, events = data / "events.parquet", rows(data / "events.parquet")
-    say("floor of the import: staging and one INSERT")
-    floor = median(lambda: _staging(new, parquet)).seconds
+def run_all(data: Path, new: New, say: Say, requests: int = REQUESTS) -> list[Row]:
+    """Measure everything on databases of one kind."""
+    parquet = data / "events.parquet"
     say("import: NDJSON")
     ndjson = median(lambda: _import(new, data, "events.ndjson"))
     with new() as url:
@@ -37,34 +34,33 @@ def run_all(data: Path, new: New, say: Callable[[str], None], requests: int = RE
             run(url, "jobs", "import", kind, data / f"{kind}.ndjson")
         first = run(url, "jobs", "import", "events", parquet)
         taken = median(lambda: _import(new, data, parquet.name), first)
+        say("floor of the import: reading the file, staging its rows, one INSERT")
+        floor = floors.reading(url, parquet) + median(lambda: _staging(url, new))
         table = [
-            *_imports("import Parquet", taken, events, floor),
-            *_imports("import NDJSON", ndjson, events, floor),
+            *_imports("import Parquet", taken, rows(parquet), floor),
+            *_imports("import NDJSON", ndjson, rows(parquet), floor),
         ]
-        table += _rollups(url, new, data, say)
+        say("first rollup")
+        rollup = run(url, "jobs", "rollup")
+        say("floor of the rollup: reading raw rows, writing facts")
+        floor = median(lambda: floors.reading(url)) + median(lambda: _writing(url, new))
+        table += times("first rollup", rollup, floor)
+        table.append(row("first rollup, memory", rollup.peak_mb, "MB"))
         sizes = disk.measure(url)
-        table += [*_rebuild(url, table, say), *_refreshes(url, data, say)]
+        say("filtered questions")
+        expected = answered.answered(url)
+        say("rebuild, refreshes")
+        rebuild = median(lambda: run(url, "jobs", "rebuild"))
+        table += times("rebuild", rebuild, rollup)
+        table += _refreshes(url, data)
         say("the endpoints")
         endpoints = service.measure(url, requests)
         say("the same answers for many at once")
-        at_once = repeated.measure(url)
-        say("the same answers by SQL over raw events")
-        by_sql = raw_sql.measure(url)
-    table += [*cold_rows(endpoints), *repeated_rows(at_once), *sql_rows(by_sql, endpoints)]
-    table += [*_many_shops(new, data, say), *_disk(sizes, parquet, events)]
-    return {
-        "events": events,
-        "rows": [one.as_dict() for one in table],
-        "endpoints": endpoints,
-        "repeated": at_once,
-        "sql": by_sql,
-        "disk": sizes,
-    }
-
-
-def _staging(new: New, parquet: Path) -> Took:
-    with new() as url:
-        return floors.staging(url, parquet)
+        table += [*endpoints, *repeated.measure(url)]
+    say("the peers")
+    table += _peers(data, rollup, expected, {one.what: one.value for one in endpoints})
+    say("200 shops")
+    return [*table, *shops.measure(new, data), *_disk(sizes, parquet)]
 
 
 def _import(new: New, data: Path, name: str) -> Took:
@@ -74,47 +70,32 @@ def _import(new: New, data: Path, name: str) -> Took:
         return run(url, "jobs", "import", "events", data / name)
 
 
-def _imports(what: str, took: Took, events: int, floor: float) -> list[Row]:
+def _imports(what: str, took: Took, events: int, floor: Took) -> list[Row]:
     return [
-        row(what, events / took.seconds, "rows/s", events / floor),
+        row(what, events / took.seconds, "rows/s", events / floor.seconds),
+        row(f"{what}, CPU", events / took.cpu, "rows/s", events / floor.cpu),
         row(f"{what}, memory", took.peak_mb, "MB"),
     ]
 
 
-def _rollups(url: str, new: New, data: Path, say: Callable[[str], None]) -> list[Row]:
-    say("first rollup")
-    took = run(url, "jobs", "rollup")
-    say("floor of the rollup: reading raw rows, writing facts")
-    floor = median(lambda: floors.reading(url)).seconds + median(lambda: _writing(url, new)).seconds
-    say("the same by DuckDB")
-    peer = median(lambda: duck.measure(data))
-    return [
-        row("first rollup", took.seconds, "s", floor),
-        row("first rollup, memory", took.peak_mb, "MB"),
-        row("first rollup beside DuckDB", took.seconds, "s", peer.seconds),
-    ]
+def _staging(url: str, new: New) -> Took:
+    with new() as empty:
+        return floors.writing(url, empty, [tables.raw_event], are_staged=True)
 
 
 def _writing(url: str, new: New) -> Took:
     with new() as empty:
-        return floors.writing(url, empty)
+        return floors.writing(url, empty, tables.FACTS)
 
 
-def _rebuild(url: str, before: list[Row], say: Callable[[str], None]) -> list[Row]:
-    say("rebuild")
-    first = next(one.value for one in before if one.what == "first rollup")
-    took = median(lambda: run(url, "jobs", "rebuild"))
-    return [row("rebuild", took.seconds, "s", first), row("rebuild, memory", took.peak_mb, "MB")]
-
-
-def _refreshes(url: str, data: Path, say: Callable[[str], None]) -> list[Row]:
-    start = median(lambda: floors.process_start(url)).seconds
-    found = []
+def _refreshes(url: str, data: Path) -> list[Row]:
+    """Rollups after new events, beside one that finds nothing to do."""
+    nothing = median(lambda: run(url, "jobs", "rollup"))
+    found = times("rollup of nothing", nothing)
     for name, what in (("late", "late events"), ("today", "events of today")):
-        say(f"refresh after {what}")
         files = (data / f"{name}-{number}.ndjson" for number in range(REFRESHES))
         took = median(partial(_refresh, url, files))
-        found.append(row(f"refresh after {what}", took.seconds, "s", start))
+        found += times(f"refresh after {what}", took, nothing)
     return found
 
 
@@ -124,21 +105,31 @@ def _refresh(url: str, files: Iterator[Path]) -> Took:
     return run(url, "jobs", "rollup")
 
 
-def _many_shops(new: New, data: Path, say: Callable[[str], None]) -> list[Row]:
-    say("nights of many shops")
-    one, many = (shops.measure(new, data, kind) for kind in ("one", "many"))
+def _peers(
+    data: Path, rollup: Took, expected: dict[str, answered.Figures], cold: dict[str, float]
+) -> list[Row]:
+    """The first build of each peer, and filtered answers beside the same questions over raw rows."""
+    found = []
+    for engine in peers.ENGINES:
+        build, questions = peers.measure(engine, data, expected)
+        found += times(f"first rollup beside {engine}", rollup, build)
+        for each in answered.QUESTIONS:
+            own, theirs = (
+                cold[f"{each.endpoint}, filtered p50"],
+                questions[each.name].seconds * 1000,
+            )
+            faster = round(theirs / own, 1)
+            what = f"{each.name}, beside {engine}"
+            found.append(Row(what, own, "ms", round(theirs), faster))
+    return found
+
+
+def _disk(sizes: dict[str, int], parquet: Path) -> list[Row]:
+    events = rows(parquet)
+    each = {layer: size / events for layer, size in sizes.items()}
+    daily, crossed = each["daily rows"], each["crossings"]
     return [
-        *(
-            row(f"many shops, {what}", took.seconds, "s", one[what].seconds)
-            if what in one
-            else row(f"many shops, {what}", took.seconds, "s")
-            for what, took in many.items()
-        ),
-        row("many shops, memory", max(took.peak_mb for took in many.values()), "MB"),
+        *(row(f"disk: {layer}", size, "B/event") for layer, size in each.items()),
+        row("disk: all", sum(each.values()), "B/event", parquet.stat().st_size / events),
+        row("daily rows with crossings", daily + crossed, "B/event", daily),
     ]
-
-
-def _disk(sizes: dict[str, int], parquet: Path, events: int) -> list[Row]:
-    file = parquet.stat().st_size / events
-    layers = [row(f"disk: {layer}", size / events, "B/event") for layer, size in sizes.items()]
-    return [*layers, row("disk: all", sum(sizes.values()) / events, "B/event", file)]

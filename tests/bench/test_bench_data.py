@@ -4,15 +4,14 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.importing.formats import FORMATS
-from tests.bench import data, duck, files, formats
+from tests.bench import answered, data, files, goals, peers
 from tests.bench.data import FIRST, FORM_IDS, LAST
 from tests.bench.service import ENDPOINTS
+from tests.support.job_commands import Commands
 from web.reports import ENDPOINTS as OF_THE_API
 
 
@@ -66,42 +65,36 @@ def test_events_of_today_are_of_new_sessions_of_the_last_day(folder: Path) -> No
 
 
 def test_many_shops_have_the_events_of_the_one(folder: Path) -> None:
-    one = pq.read_table(folder / "one-shop.parquet")
+    one = pq.read_table(folder / "events.parquet")
     many = pq.read_table(folder / "many-shops.parquet")
     assert one.drop_columns("shop_id") == many.drop_columns("shop_id")
-    of_shop = many["shop_id"].value_counts().field("counts").to_pylist()
-    assert files.rows(folder / "many-shops.ndjson") == 200
-    # Some shops have only a visitor who did nothing.
-    assert 150 < len(of_shop) <= 200
-    # The largest of 200 has a sixth of all by the law of Zipf.
-    assert 0.1 < max(of_shop) / one.num_rows < 0.25
-    assert files.rows(folder / "many-next.ndjson") == files.LATE
+    owners = set(zip(many["visitor_id"].to_pylist(), many["shop_id"].to_pylist(), strict=True))
+    assert len({shop for _, shop in owners}) == files.SHOPS
+    assert len(owners) == len({visitor for visitor, _ in owners})
+    assert files.rows(folder / "many-shops.ndjson") == files.SHOPS
 
 
-def test_the_peer_counts_every_session_and_order(folder: Path, tmp_path: Path) -> None:
-    duck.build(folder, tmp_path / "peer.duckdb")
-    with duckdb.connect(str(tmp_path / "peer.duckdb")) as connection:
-
-        def value(sql: str) -> int:
-            return int(connection.execute(sql).fetchall()[0][0])
-
-        events = pq.read_table(folder / "events.parquet").to_pandas()
-        views = events[events["type"] == "view"]
-        found = value("SELECT SUM(count) FROM daily_funnel WHERE what = 'viewed'")
-        assert found == len(views.drop_duplicates(["form_id", "form_session_id"]))
-        assert value("SELECT SUM(orders) FROM daily_attribution") == 400
-        assert value("SELECT SUM(orders) FROM daily_utm_order") == 400
-        credited = value("SELECT SUM(orders) FROM daily_attribution WHERE type IS NOT NULL")
-        assert 0 < credited == value("SELECT SUM(orders) FROM daily_funnel")
+def test_the_peer_gives_the_answers_of_the_service(
+    folder: Path, sqlite_url: str, sqlite_commands: Commands
+) -> None:
+    for kind in ("shops", "forms", "orders"):
+        sqlite_commands("import", kind, str(folder / f"{kind}.ndjson"))
+    sqlite_commands("import", "events", str(folder / "events.parquet"))
+    sqlite_commands("rollup")
+    expected = answered.answered(sqlite_url)
+    measured = peers.measure("duckdb", folder, expected)
+    assert {*measured.questions} == {*expected}
+    wrong = {name: [(0,) * len(rows[0])] for name, rows in expected.items()}
+    with pytest.raises(RuntimeError, match="service"):
+        peers.measure("duckdb", folder, wrong)
 
 
-@pytest.mark.parametrize("name", formats.MEASURED)
-def test_each_format_is_measured_on_distinct_records(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_text("".join(formats.lines(name, 200)))
-    records = [record for some in FORMATS[name].records(path) for _, record in some.numbered]
-    texts = {json.dumps(record, default=str) for record in records}
-    assert len(texts) == len(records) > 50
+def test_a_goal_is_the_databases_own_and_none_beside_a_busy_neighbour() -> None:
+    rows = [goals.row("funnel, again at 8", 40, "req/s", 100), goals.row("disk: all", 9, "B")]
+    for kind, met in (("sqlite", False), ("postgresql", True)):
+        calm = goals.judge(rows, kind, is_busy=False)
+        assert [one["met"] for one in calm] == [met, None]
+        assert [one["met"] for one in goals.judge(rows, kind, is_busy=True)] == [None, None]
 
 
 def test_all_endpoints_are_measured() -> None:

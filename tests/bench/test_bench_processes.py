@@ -5,7 +5,7 @@ from itertools import repeat
 import pytest
 
 from tests.bench import load
-from tests.bench.processes import Took, run, together
+from tests.bench.processes import Took, run
 from tests.bench.servers import serving
 
 MB = 1_000_000
@@ -23,8 +23,7 @@ def test_the_processor_time_of_a_process_is_known_and_adds_up() -> None:
     busy = "sum(range(10_000_000))"
     took = run("", "timeit", "-n", "1", "-r", "1", busy)
     assert 0.05 < took.cpu < took.seconds + 1
-    both = together([took, Took(1, 2, 3)])
-    assert both == Took(took.seconds + 1, max(took.peak_mb, 2), took.cpu + 3)
+    assert took + Took(1, 2, 3) == Took(took.seconds + 1, max(took.peak_mb, 2), took.cpu + 3)
 
 
 def test_a_process_that_fails_says_why() -> None:

@@ -16,7 +16,7 @@ from tests.support.oracle.records import Row
 from tests.support.product import Product
 from tests.support.strategies import portions, seeds, worlds
 from tests.support.worlds import World
-from warehouse.operations import form_rules
+from warehouse.forms import form_rules
 
 QUESTIONS = 60
 

@@ -3,11 +3,13 @@ first, in whatever portions, and beside the answers of honest visitors."""
 
 import json
 from collections.abc import Sequence
+from datetime import date
 from random import Random
 from typing import Any
 
 import pytest
 
+from jobs.facts import touched
 from tests.bench.processes import run
 from tests.support.import_files import written
 from tests.support.job_commands import Commands
@@ -169,8 +171,40 @@ def test_pairs_that_are_all_different_fit_into_memory(commands: Commands) -> Non
         commands.take("events", rows)
         peaks.append(run(commands.url, "jobs", "rollup").peak_mb)
     lines = 3 * sessions * choices**2
-    assert commands.rows("SELECT LENGTH(packed_dims) FROM daily_cross_field") == [24 * lines]
+    parts = commands.rows("SELECT LENGTH(packed_dims) FROM daily_cross_field ORDER BY part")
+    assert sum(parts) == 24 * lines
+    assert len(parts) == 3
+    assert max(parts) <= 4 << 20
+    day = ["--from", "2024-03-02", "--to", "2024-03-02"]
+    for words in (["verify", "--sample", "1"], ["backfill", *day]):
+        peaks.append(run(commands.url, "jobs", *words).peak_mb)
     assert max(peaks) < MOST_MB
+    assert sum(commands.rows("SELECT LENGTH(packed_dims) FROM daily_cross_field")) == 24 * lines
+
+
+def test_few_rows_that_touch_much_are_applied_in_parts(
+    product: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second event of each of many long sessions has all of them read again: in parts of a few, within the
+    transaction of the batch."""
+    monkeypatch.setattr(touched, "_ROWS_AT_ONCE", 60)
+    rng = Random(7)
+    sessions = [f"s{n}" for n in range(8)]
+    events = [row for session in sessions for row in choose(rng, session, 12, 6)]
+    more = [answered(session, "1", "later", ["x", "y"], "multi_choice") for session in sessions]
+    orders = [order(f"o{n}", "3", 500 + n, visitor_id=f"visitor of s{n}") for n in range(8)]
+    for kind in ("shops", "forms"):
+        product.load(kind, records([])[kind])
+    for rows in (events, more):
+        product.load("events", rows)
+        product.load("orders", orders)
+        product.rollup()
+    asked = [(CROSSED, {"fieldA": "later", "fieldB": f"q{n}"}) for n in range(32)]
+    asked += [(REVENUE, {}), (f"/v1/forms/{FORM}/funnel", {})]
+    check(product, events + more, asked, orders)
+    assert product.verify_all()
+    product.backfill(date(2024, 3, 1), date(2024, 3, 31))
+    check(product, events + more, asked, orders)
 
 
 def test_what_is_rejected_says_why(commands: Commands) -> None:

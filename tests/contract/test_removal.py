@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 
 from jobs.pipeline.removal import RawRows, remove_rows
-from jobs.run.job_run import JobRun
-from jobs.run.shops import shop_keys
+from jobs.run.job_run import JobRun, shop_keys
 from tests.support.answers import assert_answers
 from tests.support.examples import EXAMPLES, start_over, tell
 from tests.support.oracle.orders import version_of

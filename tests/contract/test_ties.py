@@ -38,7 +38,7 @@ tied = st.lists(versions, min_size=2, max_size=4, unique_by=repr)
 
 
 def submissions() -> list[Row]:
-    """Of each address a submission: an order is credited to that of its address."""
+    """A submission of each address: an order is credited to that of its address."""
     ids = ("event_id", "form_session_id", "visitor_id")
     return [
         event(type="subscribe", email=email, **dict.fromkeys(ids, name_of(email)))
@@ -68,7 +68,7 @@ def load(product: Product, orders: list[Row], rng: Random) -> None:
 
 
 def standing(product: Product) -> list[Any]:
-    """What figures are made of, and to whose submission each order is credited."""
+    """The rows that figures are made of, and the submission to which each order is credited."""
     engine = sa.create_engine(product.url)
     with engine.connect() as connection:
         rows = connection.execute(

@@ -7,7 +7,6 @@ from random import Random
 from hypothesis import given
 
 from jobs.importing.undo import purge_imports
-from jobs.run.clock import now_micros
 from tests.support.answers import Question, questions_about, wrong_answers
 from tests.support.examples import EXAMPLES, start_over, tell
 from tests.support.forgetting import Person, some_persons, without
@@ -16,6 +15,7 @@ from tests.support.product import Product
 from tests.support.strategies import Portion, seeds, worlds
 from tests.support.worlds import World
 from warehouse.connections.arrow import open_arrow
+from warehouse.domain.time import now_micros
 
 # A sample of some thousand about a world.
 QUESTIONS = 150

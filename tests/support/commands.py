@@ -48,7 +48,7 @@ _FORK: Final = threading.Lock()
 
 @dataclass(frozen=True)
 class _Start:
-    """What a fork becomes. `before` is called in it before the program begins."""
+    """The program that a fork becomes. `before` is called in it before the program begins."""
 
     program: str
     words: tuple[str, ...]
@@ -104,6 +104,10 @@ class Command:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
+    def wait_until_stopped(self) -> None:
+        """Wait until a signal has stopped it (`stop_at_call`)."""
+        wait_until(lambda: psutil.Process(self.pid).status() == psutil.STATUS_STOPPED)
+
     def terminate(self) -> None:
         self.send(signal.SIGTERM)
 
@@ -118,12 +122,12 @@ class Command:
 
     @property
     def output(self) -> str:
-        """What it has written to standard output."""
+        """Its standard output so far."""
         return _text(self._output)
 
     @property
     def errors(self) -> str:
-        """What it has written to standard error."""
+        """Its standard error so far."""
         return _text(self._errors)
 
     @property
@@ -157,20 +161,26 @@ class ForkedProcess:
             weakref.finalize(self, pipes.pop_all().close)
         start = _Start(program, tuple(words), {**os.environ}, os.getcwd(), None, None)
         self._command = Command(start, input_of_it, output_of_it)
+        self.terminate, self.kill = self._command.terminate, self._command.kill
         os.close(input_of_it)
         os.close(output_of_it)
 
-    def communicate(self) -> str:
-        """Tell it that there is no more, and wait for its end; the rest of what it printed."""
+    def communicate(self, text: str) -> tuple[str, None]:
+        """Give it all of its input, and wait for its end; what it printed."""
         with suppress(BrokenPipeError):
+            self.stdin.write(text)
             self.stdin.close()
         printed = self.stdout.read()
         self.stdout.close()
         self.wait()
-        return printed
+        return printed, None
 
-    def wait(self) -> int:
-        return self._command.wait()
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
+        return self._command.wait(seconds)
+
+    @property
+    def returncode(self) -> int | None:
+        return self._command.status
 
 
 def _text(file: IO[bytes]) -> str:
@@ -214,7 +224,12 @@ def kill_at_call(
 ) -> Callable[[], None]:
     """For `before`: the process kills itself where a function (MODULE.FUNCTION) is called for the n-th time.
     `values` of other names (MODULE.NAME) let that be often enough."""
-    return partial(_kill_at_call, place, number, values or {})
+    return partial(_signal_at_call, signal.SIGKILL, place, number, values or {})
+
+
+def stop_at_call(place: str, number: int) -> Callable[[], None]:
+    """The same, but the process stops there, until `Command.send(SIGCONT)`."""
+    return partial(_signal_at_call, signal.SIGSTOP, place, number, {})
 
 
 def set_values(values: Mapping[str, object]) -> None:
@@ -224,12 +239,14 @@ def set_values(values: Mapping[str, object]) -> None:
         setattr(import_module(module), attribute, value)
 
 
-def _kill_at_call(place: str, number: int, values: Mapping[str, object]) -> None:
+def _signal_at_call(
+    sent: signal.Signals, place: str, number: int, values: Mapping[str, object]
+) -> None:
     calls, original = count(1), pkgutil.resolve_name(place)
 
     def counted(*args: Any, **options: Any) -> Any:
         if next(calls) == number:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), sent)
         return original(*args, **options)
 
     set_values({**values, place: counted})

@@ -18,7 +18,7 @@ WAYS: Final = {
     "dies": "os._exit(137)",
     # The process that started it, too: a container, or a service that the system stops as a whole.
     "takes its owner along": (
-        "if 'jobs.pipeline.apart' in sys.orig_argv: os.kill(os.getppid(), 9)\n        os._exit(137)"
+        "if 'jobs.executors.worker' in sys.orig_argv: os.kill(os.getppid(), 9)\n        os._exit(137)"
     ),
     # Once: a person did that, and no order is to blame.
     "is killed once": "if once.exists(): once.unlink(); os._exit(137)",

@@ -14,7 +14,7 @@ from tests.support.oracle.values import money
 from tests.support.product import Product
 from tests.support.worlds import World
 from warehouse.connections.engine import open_engine
-from warehouse.daily.reader import read_outcomes, read_visitors
+from warehouse.daily.reader import DailyRows
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_number
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
@@ -92,11 +92,11 @@ def _stored(
     within: int | None,
     state: State,
 ) -> Outcomes:
-    span = edition, day_number(first), day_number(last)
+    rows = DailyRows(connection, edition, day_number(first), day_number(last))
     stored: Outcomes = {}
 
     def read(name: str, *by: str) -> Iterable[tuple[Key, tuple[int, ...]]]:
-        sums = read_outcomes(connection, name, *span, within=within, by=by)
+        sums = rows.outcomes(name, within=within, by=by)
         for row in sums.rows():
             measures = tuple(row[measure] for measure in MEASURES)
             if any(measures):
@@ -116,7 +116,7 @@ def _stored(
         stored["utm_submission", *texts.get(utm, ("",) * len(UTM))] = measures
     level = VISITOR_LEVELS.index("purchasers")
     for form in {text_id(session.form_id) for session in state.sessions}:
-        counts = read_visitors(connection, *span, form, within=within)
+        counts = rows.visitors(form, within=within)
         for index, name in enumerate(VISITOR_TYPES):
             if counts.get(visitor_kind(index, level)):
                 stored["purchasers", form, name] = (counts[visitor_kind(index, level)],)

@@ -1,9 +1,15 @@
 """Persons of a random world who are forgotten, and the world in which they never were, or left their orders
-to nobody."""
+to nobody; and what a database has left of a person."""
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
+import sqlalchemy as sa
+from sqlalchemy import URL, make_url
+
+from tests.support import postgres
 from tests.support.oracle.records import Row, email_hash
 from tests.support.worlds import World
 from tests.support.worlds.cast import CUSTOMERS, EMAILS, VISITORS
@@ -46,3 +52,25 @@ def some_persons(given_world: World, rng: Random) -> list[Person]:
         for text in texts
     ]
     return rng.sample(everyone, rng.randrange(1, 5))
+
+
+def dumped(url: str, server: URL | None) -> bytes:
+    """All bytes of a database: the file after VACUUM, or what `pg_dump` writes."""
+    if server is None:
+        engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql("VACUUM")
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        engine.dispose()
+        file = Path(make_url(url).database or "")
+        assert not Path(f"{file}-wal").exists() or not Path(f"{file}-wal").stat().st_size
+        return file.read_bytes()
+    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    program = Path(postgres.programs(server), "pg_dump")
+    return subprocess.run([program, f"--dbname={plain}"], capture_output=True, check=True).stdout
+
+
+def left_of(url: str, server: URL | None, *names: str) -> list[str]:
+    """Those of the names that stand anywhere in a database, in whatever case."""
+    data = dumped(url, server).lower()
+    return [name for name in names if name.lower().encode() in data]

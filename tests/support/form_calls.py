@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.support.import_files import written
 from tests.support.warehouse import Warehouse
-from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.hash_ids import form_id_of
 from warehouse.domain.time import NEVER
 
 SHOP = "a.example"

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.importing.kinds import KINDS
-from warehouse.operations.reject_reasons import KEPT_WITHOUT
+from warehouse.domain.vocabulary import KEPT_WITHOUT
 
 Row = dict[str, Any]
 

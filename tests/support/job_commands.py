@@ -70,8 +70,8 @@ class Commands(Warehouse):
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.settings.items():
                 patch.setenv(name, value)
-            # Its child for batches that may end their process; `test_deadly_batches.py` has real ones.
-            patch.setattr("jobs.pipeline.apart.Popen", ForkedProcess)
+            # Its worker for batches that may end their process; `test_deadly_batches.py` has real ones.
+            patch.setattr("jobs.executors.processes.Popen", ForkedProcess)
             # Files of tests land whole.
             patch.setattr("jobs.landing.turns._SETTLE_SECONDS", 0.01)
             result = CliRunner().invoke(main, arguments, input=stdin, catch_exceptions=False)

@@ -16,7 +16,7 @@ from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.tables import member
 from web.auth import members, one_time_links
 from web.auth.audit import OPERATOR, Change
-from web.services import services_of
+from web.http.services import services_of
 
 PASSWORD = "correct horse battery"
 ALL = PERMISSIONS

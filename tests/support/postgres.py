@@ -32,8 +32,6 @@ _SETTINGS = (
     "ALTER SYSTEM SET synchronous_commit = off",
     "ALTER SYSTEM SET max_wal_size = '4GB'",
     "ALTER SYSTEM SET autovacuum_naptime = '1h'",
-    *LOGGING,
-    "SELECT pg_reload_conf()",
 )
 
 _guards: list[subprocess.Popen[bytes]] = []
@@ -64,15 +62,17 @@ class PostgresUnavailable(RuntimeError):
     """No server can be reached or started; the message says why, in one line."""
 
 
-def server_url(run: str) -> URL:
+def server_url(run: str, *, logs: bool = True) -> URL:
     """An SQLAlchemy URL of a server on which databases may be created.
 
-    `run` names the test run; its processes get the same server.
+    `run` names the test run; its processes get the same server. `logs`: whether a server of our own logs each
+    statement.
     """
     given = os.environ.get("TEST_POSTGRES_URL", "").strip()
     try:
         url = make_url(given) if given else _start(run)
-        for statement in ("SELECT 1",) if given else _SETTINGS:
+        own = (*_SETTINGS, *(LOGGING if logs else ()), "SELECT pg_reload_conf()")
+        for statement in ("SELECT 1",) if given else own:
             administer(url, statement)
     except Exception as error:
         raise unavailable(error) from error
@@ -105,7 +105,7 @@ def _keep_until_the_end(folder: Path) -> None:
     lock = folder.with_suffix(".lock")
     # Never closed: the operating system does that.
     fcntl.flock(os.open(lock, os.O_RDWR | os.O_CREAT), fcntl.LOCK_SH)
-    # What ends the run must not end the guard: Ctrl-C goes to all processes of a session.
+    # The end of the run must not end the guard: Ctrl-C goes to all processes of a session.
     _guards.append(
         subprocess.Popen(
             [sys.executable, "-S", "-c", _GUARD, str(lock), str(folder)],

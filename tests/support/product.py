@@ -164,7 +164,7 @@ class Product:
         """Let go of the warehouse, once the writes beside the requests are made; the next question opens it
         again."""
         if self._client is not None:
-            from web.services import services_of
+            from web.http.services import services_of
 
             services = services_of(self._client.application)
             services.background_writes.settle()

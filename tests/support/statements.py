@@ -106,7 +106,7 @@ def statements(log: str) -> set[str]:
 
 
 def missing(records: Path) -> list[str]:
-    """What the rest sends and the core does not."""
+    """Statements that the rest sends and the core does not."""
     core, rest = (
         {line for file in (records / run).glob("*.sql") for line in file.read_text().splitlines()}
         for run in (CORE, REST)

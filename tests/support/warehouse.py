@@ -38,6 +38,15 @@ class Warehouse:
                 connection.execute(text(sql))
             connection.commit()
 
+    def ask_undo(self, which: str) -> None:
+        """Ask to undo the imports that meet an SQL condition, as a command does that is killed at once."""
+        self.change(
+            f"UPDATE import_file SET state = 'undoing' WHERE {which}",
+            "INSERT INTO task (shop_key, subject, kind, item, result) SELECT shop_key, "
+            "'import ' || CAST(import_id AS TEXT), 'undo', CAST(import_id AS TEXT), '{}' FROM import_file "
+            f"WHERE {which}",
+        )
+
     def take(self, kind: str, rows: Any, name: str = "in.ndjson") -> dict[str, int]:
         """Import rows (or bytes) as a file of this name; the counts."""
         return self.take_file(kind, written(self.folder / name, rows))

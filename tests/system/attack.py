@@ -48,6 +48,7 @@ from tests.system.attackers import (
     hard_passwords,
     hard_passwords_at_once,
     idle_connections,
+    large_answers,
     long_methods,
     made_up_agents,
     made_up_forms,
@@ -69,7 +70,7 @@ PAUSE_SECONDS = 0.02
 
 @dataclass
 class Seen:
-    """What the other tenant saw: statuses (0 without an answer), and seconds until each answer."""
+    """Answers that the other tenant saw: statuses (0 without an answer), and seconds until each answer."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -162,6 +163,7 @@ ATTACKS: Sequence[tuple[Attack, Probe, int]] = (
     (many_languages, reads_figures, 200),
     (long_methods, asks_for_health, 200),
     (poisoned_answers, reads_figures, 200),
+    (large_answers, reads_figures, 200),
     (made_up_forms, looks_at_forms, 200),
 )
 # Bodies that never end are refused after 15 s: until then two senders may have all turns of the collector.
@@ -171,7 +173,7 @@ MOST_TRIES: Mapping[Probe, int] = {signs_in: 20}
 
 
 def watch(target: Target, probe: Probe, seconds: float) -> Seen:
-    """What the other tenant sees for so long."""
+    """Ask as the other tenant for so long."""
     seen = Seen()
     until = time.monotonic() + seconds
     pause = max(PAUSE_SECONDS, seconds / MOST_TRIES[probe] if probe in MOST_TRIES else 0)
@@ -185,7 +187,7 @@ def watch(target: Target, probe: Probe, seconds: float) -> Seen:
 
 
 def compare(target: Target, attack: Attack, probe: Probe, seconds: float) -> tuple[Seen, Seen]:
-    """What the other tenant sees while all is calm, and beside an attack."""
+    """Ask as the other tenant while all is calm, and beside an attack."""
     calm = watch(target, probe, seconds)
     context = multiprocessing.get_context("fork")
     stop = context.Event()

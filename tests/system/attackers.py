@@ -1,4 +1,4 @@
-"""What attackers do to a server: each function goes on until it is told to stop."""
+"""Attacks on a server: each function goes on until it is told to stop."""
 
 import gzip
 import http.client
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from datetime import date, timedelta
 from multiprocessing.synchronize import Event
 from threading import Thread
 from urllib.parse import urlencode
@@ -21,7 +22,8 @@ ATTACKER, SECOND_ATTACKER = "127.0.0.66", "127.0.0.67"
 FORM = "application/x-www-form-urlencoded"
 # The longest that anybody waits for an answer.
 LOST_SECONDS = 10
-# What zxcvbn takes longest for: letters that may stand for many others.
+# zxcvbn takes longest for these: letters that may stand for many others.
+MARCH_1 = date(2024, 3, 1)
 HARD = ("4@8({[<3691!|70$5+7%24@8({[<3691!|70$5+7%2" * 2)[:72]
 LANGUAGES = ",".join(f"q{number}" for number in range(100, 9_600))
 
@@ -197,6 +199,18 @@ def poisoned_answers(target: Target, stop: Event) -> None:
     """A tenant asks for the pairs of answers of its form with as many choices as count, on 16 connections."""
     headers = {"Authorization": f"Bearer {target.own_key}"}
     _at_once(16, stop, lambda: ask(target.port, "GET", target.poisoned, None, ATTACKER, **headers))
+
+
+def large_answers(target: Target, stop: Event) -> None:
+    """A tenant asks for its longest answers, each for other days than the last, on 16 connections."""
+    headers, numbers = {"Authorization": f"Bearer {target.own_key}"}, itertools.count()
+
+    def read() -> None:
+        days = f"{MARCH_1 - timedelta(next(numbers) % 300)}..{MARCH_1 + timedelta(30)}"
+        path = f"{target.poisoned.partition('/cross-field')[0]}/response-revenue?range={days}"
+        ask(target.port, "GET", path, None, ATTACKER, **headers)
+
+    _at_once(16, stop, read)
 
 
 def _of_networks(target: Target, stop: Event, call: Callable[[int], dict[str, object]]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from warehouse import VERSION
 
 _ROOT: Final = Path(__file__).parents[2]
-FILE: Final = _ROOT / "requirements.cdx.json"
+FILE: Final = _ROOT / ".ci" / "requirements.cdx.json"
 
 
 def bill() -> str:

@@ -26,9 +26,9 @@ from warehouse.connections.engine import open_engine
 from web.app import close_app, create_app
 
 PER_API_PROCESS: Final = 38
-# A run has its own, and its heartbeat's; a third is that of the child for a batch that may end its process.
+# A run has its own, and its heartbeat's; a worker that it starts for a batch has two of its own.
 PER_RUN: Final = 2
-# A scheduler beside it gives its signs of life, and looks for dropped files.
+# A scheduler beside it gives its heartbeat, and looks for dropped files.
 PER_JOB: Final = PER_RUN + 1
 # More than the two processes take in at once.
 CLIENTS: Final = 64

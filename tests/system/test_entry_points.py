@@ -1,5 +1,5 @@
-"""What only a start from nothing shows: `python -m`, a closed output, a signal before anything is set up, and
-servers whose processes each load the program for themselves.
+"""Faults that only a start from nothing shows: `python -m`, a closed output, a signal before anything is
+set up, and servers whose processes each load the program for themselves.
 
 Other tests start commands as forks (`tests/support/commands.py`).
 """

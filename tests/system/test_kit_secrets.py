@@ -40,7 +40,7 @@ def secret_volumes(service: dict[str, Any], below: str = "/run/secrets/") -> set
 
 
 def units(text: str) -> dict[str, list[str]]:
-    """What the units of systemd say of something: its values, by the unit's name."""
+    """The values of a setting in the units of systemd, by the unit's name."""
     return {
         unit.stem.removeprefix("formrevenue-"): re.findall(f"^{text}=(.*)$", unit.read_text(), re.M)
         for unit in (ROOT / "jobs/systemd").iterdir()

@@ -19,7 +19,6 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any, Final
 from uuid import NAMESPACE_DNS, uuid5
 
@@ -30,7 +29,7 @@ from click.testing import CliRunner
 
 import web.cli
 from jobs.scheduler.schedule import Job, schedule
-from jobs.scheduler.signs_of_life import SignsOfLife
+from jobs.scheduler.scheduler_heartbeat import SchedulerHeartbeat
 from tests.support import people
 from tests.support.import_files import Row, as_ndjson, spend
 from tests.support.job_commands import Commands
@@ -43,12 +42,12 @@ from warehouse.domain.time import to_micros
 from warehouse.editions import pending_batches
 from warehouse.migrations.migrate import open_migrated
 from warehouse.operations import conditions
-from warehouse.operations.schedulers import sign_of_life
+from warehouse.operations.schedulers import record_heartbeat
 from warehouse.tables.base import metadata
 from web.app import close_app, create_app
 from web.auth import passwords
 from web.http import request_log
-from web.services import services_of
+from web.http.services import services_of
 
 # Data make these grow: raw rows that stay, what is derived of them, and the names in them.
 GROWS: Final = {
@@ -79,10 +78,8 @@ class Clock:
     @contextmanager
     def everywhere(self) -> Iterator[None]:
         """Have all of the product ask this clock."""
-        own = SimpleNamespace(time=lambda: self() / 1e6, time_ns=lambda: self() * 1000)
         with pytest.MonkeyPatch.context() as patch:
-            for place in ("jobs.run.clock.time", "web.clock.time"):
-                patch.setattr(place, own)
+            patch.setattr("warehouse.domain.time.time_ns", lambda: self() * 1000)
             for connection in (arrow.SqliteConnection, arrow.PostgresConnection):
                 patch.setattr(connection, "now_micros", lambda _: self())
             yield
@@ -90,7 +87,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Sample:
-    """What there was on a day. `rows`: by table."""
+    """The sizes of a day. `rows`: by table."""
 
     day: int
     rows: dict[str, int]
@@ -191,7 +188,7 @@ class Year:
         if job.name == "landing" and not any(self.commands.landing.glob("*/*.ndjson")):
             return
         self.commands("run", job.name)
-        # What it wrote is as old as this clock says.
+        # Its files are as old as this clock says.
         for file in self.commands.landing.glob(f"*/{DONE}/*"):
             if file.stat().st_mtime > self.clock.now.timestamp():
                 self._date(file)
@@ -285,13 +282,13 @@ class Year:
         assert answer.status_code in (200, 201), answer.get_data(as_text=True)
 
     def _let_go(self) -> None:
-        """Of the warehouse, for the jobs: in operation they have processes of their own."""
+        """Leave the warehouse to the jobs: in operation they have processes of their own."""
         services = services_of(self.app)
         services.background_writes.settle()
         services.database.close()
 
     def _manage(self) -> None:
-        """What an operator, and a program, does each month."""
+        """Do what an operator, and a program, does each month."""
         (last,) = self.commands.rows("SELECT MAX(import_id) FROM import_file WHERE kind = 'orders'")
         self.commands("imports", "undo", f"{last}")
         person = f"p{self.clock.now.day}@mail.example"
@@ -312,9 +309,9 @@ class Year:
     def _require_calm(self) -> None:
         """The scheduler is alive, and nothing needs a person; a full disk of this machine does not count."""
         url = self.commands.url
-        signs = SignsOfLife(url, self.commands.landing, self._schedule, Lock())
+        signs = SchedulerHeartbeat(url, self.commands.landing, self._schedule, Lock())
         with open_arrow(url) as connection:
-            sign_of_life(connection, signs._record(connection))
+            record_heartbeat(connection, signs._record(connection))
             found = conditions.find(
                 lambda sql: connection.table(sql).to_pylist(), self.clock(), _REFRESH_MINUTES
             )
@@ -346,7 +343,8 @@ def due_on(job: Job, day: datetime) -> Iterator[datetime]:
 
 
 def grown(samples: Sequence[Sample], keep: int) -> list[str]:
-    """What has grown that should not have. All that is purged has its full size soon after `keep` days."""
+    """Sizes that have grown and should not have. All that is purged has its full size soon after `keep`
+    days."""
     full = [sample for sample in samples if sample.day > keep + 2]
     half = full[0].day + (full[-1].day - full[0].day) // 2
     before = [sample for sample in full if sample.day <= half]

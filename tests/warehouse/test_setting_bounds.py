@@ -163,7 +163,7 @@ PROGRAMS: Final = {
         {"web.collector.server"},
         {
             *("web.app", "web.server.wsgi_server", "web.http.rate_limits", "web.db.database"),
-            *("web.http.health", "warehouse.operations.credentials"),
+            *("web.http.health", "warehouse.intake.shop_pulls"),
         },
     ),
     ADMIN: (

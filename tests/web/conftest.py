@@ -32,8 +32,8 @@ class CompiledTemplates(BytecodeCache):
 
 
 class CompiledRule(Rule):
-    """What one application has compiled of an address is the next one's: it is most of what it takes to make
-    an application."""
+    """A rule that one application has compiled for an address is the next one's: it is most of what it
+    takes to make an application."""
 
     _compiled: ClassVar[dict[tuple[str, str, bool], Callable[..., tuple[str, str]]]] = {}
 

@@ -1,4 +1,5 @@
-"""Common to both kinds of backup: a file that is complete or not there, and checks before a restore."""
+"""The parts that both kinds of backup share: a file that is complete or not there, and checks before a
+restore."""
 
 import os
 import tempfile
@@ -56,7 +57,7 @@ def _sync(path: Path) -> None:
 
 
 def require_known(revision: str) -> None:
-    """Raises BackupError for a revision that this version of the program does not know."""
+    """Raise BackupError for a revision that this version of the program does not know."""
     known = known_revisions()
     if revision < known[0]:
         raise BackupError(
@@ -72,7 +73,7 @@ def require_known(revision: str) -> None:
 
 
 def require_empty(engine: Engine, *, force: bool) -> None:
-    """Raises BackupError for a warehouse that has data, unless `force` is set."""
+    """Raise BackupError for a warehouse that has data, unless `force` is set."""
     if force:
         return
     with engine.connect() as connection:
@@ -97,7 +98,7 @@ def forget_the_present(connection: Connection, now_millis: int) -> None:
     connection.execute(
         text("UPDATE job_run SET state = 'died', ended_at = seen_at WHERE state = 'running'")
     )
-    connection.execute(text("DELETE FROM dropped_file"))
+    connection.execute(text("DELETE FROM task WHERE subject = 'file'"))
     connection.execute(
         text("UPDATE shop SET data_version = :now WHERE data_version < :now"), {"now": now_millis}
     )

@@ -16,8 +16,8 @@ _NAMES: Final = "warehouse-*Z.backup"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Whether this process alone takes backups into the folder, during the block. What those that were killed
-    have left is deleted."""
+    """Lock the folder of backups during the block; False where another process has it. Deletes what killed
+    processes have left."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:

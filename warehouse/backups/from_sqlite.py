@@ -5,13 +5,12 @@ the other, in one transaction of PostgreSQL.
 """
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import adbc_driver_manager
 import pyarrow as pa
-from sqlalchemy import BigInteger, Column, LargeBinary, SmallInteger, Table, Text
+from sqlalchemy import BigInteger, LargeBinary, SmallInteger, Text
 from sqlalchemy.engine import URL
 
 from warehouse.backups import postgresql, sqlite
@@ -54,35 +53,30 @@ def _fill(target: ArrowConnection, source: ArrowConnection, progress: Progress) 
     tables = metadata.sorted_tables
     target.execute(f"TRUNCATE {', '.join(table.name for table in tables)}")
     for table in tables:
-        done = 0
-        for rows in _portions(source, table):
+        columns, done = column_names(table), 0
+        schema = pa.schema(
+            [
+                (
+                    name,
+                    next(own for sql, own in _TYPES.items() if isinstance(table.c[name].type, sql)),
+                )
+                for name in columns
+            ]
+        )
+        for chunk in source.chunks(f"SELECT {names(columns)} FROM {table.name}"):
+            rows = chunk.cast(schema)
             target.append(table.name, rows)
             done += rows.nbytes
             progress(table.name, done, 0)
         target.analyze(table.name)
         for column in table.columns:
             if table.autoincrement_column is column:
-                _count_on(target, source, column)
+                # The sequence goes on with the number that the file would have given next.
+                last = source.value(
+                    f"SELECT MAX(n) FROM (SELECT MAX({column.name}) AS n FROM {table.name} "
+                    f"UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '{table.name}')"
+                )
+                sequence = f"pg_get_serial_sequence('{table.name}', '{column.name}')"
+                if last:
+                    target.execute(f"SELECT setval({sequence}, {last})")
     target.commit()
-
-
-def _portions(source: ArrowConnection, table: Table) -> Iterator[pa.Table]:
-    columns = column_names(table)
-    schema = pa.schema([(name, _type_of(table.c[name])) for name in columns])
-    for rows in source.portions(f"SELECT {names(columns)} FROM {table.name}"):
-        yield rows.cast(schema)
-
-
-def _type_of(column: Column[Any]) -> pa.DataType:
-    return next(arrow for sql, arrow in _TYPES.items() if isinstance(column.type, sql))
-
-
-def _count_on(target: ArrowConnection, source: ArrowConnection, column: Column[Any]) -> None:
-    """Go on with the numbers where the file would have."""
-    table = column.table.name
-    last = source.value(
-        f"SELECT MAX(n) FROM (SELECT MAX({column.name}) AS n FROM {table} "
-        f"UNION ALL SELECT seq FROM sqlite_sequence WHERE name = '{table}')"
-    )
-    if last:
-        target.execute(f"SELECT setval(pg_get_serial_sequence('{table}', '{column.name}'), {last})")

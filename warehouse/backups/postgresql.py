@@ -28,13 +28,12 @@ from warehouse.backups.files import (
     require_empty,
     require_known,
 )
-from warehouse.connections.backends import display_url
-from warehouse.connections.engine import open_engine
+from warehouse.connections.engine import display_url, open_engine
 from warehouse.connections.errors import SECRETS, without_password
 from warehouse.migrations.migrate import migrate_schema, require_own_sessions, revision_of
 from warehouse.tables.base import metadata
 
-_PORTION: Final = 1 << 20
+_CHUNK: Final = 1 << 20
 # The service under which PostgreSQL's programs find the password of a client's key.
 _SERVICE: Final = "formrevenue"
 _SSL_PASSWORD: Final = "sslpassword"
@@ -74,9 +73,9 @@ def back_up(url: URL, file: Path, progress: Progress) -> None:
     def save(out: IO[bytes]) -> None:
         done = 0
         with file.open("wb") as target:
-            while portion := out.read(_PORTION):
-                target.write(portion)
-                done += len(portion)
+            while chunk := out.read(_CHUNK):
+                target.write(chunk)
+                done += len(chunk)
                 progress("backup", done, 0)
 
     words = ["--format=custom", "--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
@@ -95,7 +94,16 @@ def restore(url: URL, file: Path, progress: Progress, force: bool) -> None:
     program = _program("pg_restore", engine)
     require_empty(engine, force=force)
     check(url, file, progress)
-    revision = _revision(program, file, url)
+    found: list[str] = []
+
+    def look(out: IO[bytes]) -> None:
+        found.extend(re.findall(r"^COPY .*\n(\S+)\n\\\.$", out.read().decode(), re.MULTILINE))
+
+    words = ["--data-only", "--table=alembic_version", "--file=-", str(file)]
+    _run([program, *words], url, "is damaged", reading=look)
+    if not found:
+        raise BackupError("is no backup of a warehouse")
+    revision = found[0]
     require_known(revision)
     words = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
     words += ["--no-owner", "--no-privileges", f"--dbname={_plain(url)}"]
@@ -219,25 +227,12 @@ def _pour(
     def feed(into: IO[bytes]) -> None:
         done = 0
         with file.open("rb") as source:
-            while portion := source.read(_PORTION):
-                into.write(portion)
-                done += len(portion)
+            while chunk := source.read(_CHUNK):
+                into.write(chunk)
+                done += len(chunk)
                 progress(what, done, total)
 
     _run(command, url, failed, writing=feed)
-
-
-def _revision(program: str, file: Path, url: URL) -> str:
-    words = ["--data-only", "--table=alembic_version", "--file=-", str(file)]
-    found: list[str] = []
-
-    def look(out: IO[bytes]) -> None:
-        found.extend(re.findall(r"^COPY .*\n(\S+)\n\\\.$", out.read().decode(), re.MULTILINE))
-
-    _run([program, *words], url, "is damaged", reading=look)
-    if not found:
-        raise BackupError("is no backup of a warehouse")
-    return found[0]
 
 
 def _run(

@@ -91,7 +91,7 @@ def prepare(file: Path, restoring: URL, progress: Progress) -> None:
 
 @contextmanager
 def _meaning(what: str) -> Iterator[None]:
-    """Say what an error of SQLite means for the file."""
+    """Raise an error of SQLite as what it means for the file."""
     try:
         yield
     except sqlite3.Error as error:
@@ -100,7 +100,7 @@ def _meaning(what: str) -> Iterator[None]:
 
 @contextmanager
 def _unchanging(file: Path) -> Iterator[sqlite3.Connection]:
-    """A backup as it is: a log file of the same name is no part of it."""
+    """Open a backup without changing it: a log file of the same name is no part of it."""
     address = f"{file.absolute().as_uri()}?immutable=1"
     with closing(sqlite3.connect(address, uri=True)) as connection:
         yield connection

@@ -1,4 +1,4 @@
-"""Columns in, columns out: how jobs read and write, over ADBC, on both databases.
+"""The connections of jobs, over ADBC, on both databases: columns in, columns out.
 
 An `ArrowConnection` is one connection and, until `commit`, one transaction. Facts, summaries and the
 mark that a batch is applied are written through the same one. SQL is written for both databases:
@@ -11,18 +11,19 @@ import sqlite3
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from contextvars import copy_context
 from functools import cache
 from itertools import islice
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import adbc_driver_manager
 import pyarrow as pa
 from sqlalchemy import Table
 
 from warehouse.connections.backend import Backend
-from warehouse.connections.backends import backend_of
-from warehouse.connections.background_iter import background_iter
+from warehouse.connections.engine import backend_of
 from warehouse.connections.errors import Unavailable, sqlite_code
 from warehouse.connections.postgresql import PostgresBackend
 from warehouse.connections.sqlite import SqliteBackend
@@ -31,13 +32,14 @@ from warehouse.operations.process_id import own_name
 from warehouse.tables.base import is_text
 
 Cell = int | str
+T = TypeVar("T")
 
 # How long SQLite tries to get its only write lock before the wait is reported.
 _BUSY_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 0.2
 # How long a connection that must not wait for locks does so.
 _NO_WAIT_MS: Final = 500
-# Those of a portion. SQLite's driver has 1,024 rows in one.
+# Record batches of a chunk. SQLite's driver has 1,024 rows in one.
 _BATCHES: Final = 64
 
 
@@ -128,13 +130,13 @@ class ArrowConnection(ABC):
                 self._in_transaction = True
                 return result
 
-    def portions(self, sql: str) -> Iterator[pa.Table]:
-        """The rows of a SELECT, in portions: for what memory may not hold at once."""
+    def chunks(self, sql: str) -> Iterator[pa.Table]:
+        """The rows of a SELECT, in chunks: for what memory may not hold at once."""
         with self._connection.cursor() as cursor:
             cursor.execute(sql)
             batches = iter(cursor.fetch_record_batch())
-            while portion := list(islice(batches, _BATCHES)):
-                yield pa.Table.from_batches(portion)
+            while chunk := list(islice(batches, _BATCHES)):
+                yield pa.Table.from_batches(chunk)
 
     def rows_of(self, table: Table, sql: str, *values: Cell) -> pa.Table:
         """The rows of a SELECT of a table's columns, in the table's types: where there are no rows,
@@ -142,9 +144,9 @@ class ArrowConnection(ABC):
         return _in_types_of(table, self.table(sql, *values))
 
     def parts_of(self, table: Table, sql: str, most: int) -> Generator[pa.Table]:
-        """The same in parts of about `most` rows, at least one. While one is used, the next is read, and no
-        other is in memory. The connection does nothing else until the last is taken, or the generator is
-        closed."""
+        """The result of `table` in parts of about `most` rows, at least one. While one is used, the next is
+        read, and no other is in memory. The connection does nothing else until the last is taken, or the
+        generator is closed."""
         with (
             closing(self._read_parts(table, sql, most)) as read,
             closing(background_iter(read)) as parts,
@@ -183,13 +185,13 @@ class ArrowConnection(ABC):
         return True
 
     def changed(self, sql: str, *values: Cell) -> int:
-        """How many rows a statement with RETURNING touched."""
+        """The number of rows that a statement with RETURNING touched."""
         return self.table(sql, *values).num_rows
 
-    def append(self, table: str, rows: pa.Table) -> None:
+    def append(self, table: str, rows: pa.Table, *, is_temporary: bool = False) -> None:
         if rows.num_rows:
             with self._connection.cursor() as cursor:
-                cursor.adbc_ingest(table, rows, mode="append")
+                cursor.adbc_ingest(table, rows, mode="append", temporary=is_temporary)
 
     def stage(self, name: str, rows: pa.Table) -> str:
         """Put rows into a temporary table of this name, which replaces an earlier one."""
@@ -203,16 +205,16 @@ class ArrowConnection(ABC):
         of the same rows then never wait for each other in a circle."""
 
     def keep_shops(self, shops: str) -> None:
-        """Begin to import rows of these shops (an SQL list): until the end of the transaction nobody deletes
-        one, and `lock_shops` waits. An import numbers its batches only then."""
+        """Take a shared lock on these shops (an SQL list) until the end of the transaction: none can be
+        deleted, and `lock_shops` waits. An import numbers its batches only then."""
 
     @abstractmethod
     def lock_shops(self, shops: str) -> None:
-        """Wait for the imports that write rows of these shops (an SQL list), and keep others from beginning
-        until the end of the transaction."""
+        """Take an exclusive lock on these shops (an SQL list) until the end of the transaction: waits for
+        imports that write rows of them, and keeps others from beginning."""
 
     def lock_quiet_shops(self, shops: str) -> str:
-        """The same for those of the shops that can be locked at once; returns them as an SQL list."""
+        """Lock those of the shops that can be locked at once; returns them as an SQL list."""
         return shops
 
     @abstractmethod
@@ -220,16 +222,19 @@ class ArrowConnection(ABC):
         """Keep others from writing to a table until the end of the transaction, not from reading."""
 
     def prefer_index_lookups(self) -> None:
-        """From here on, look up every set of staged keys by index. Commits."""
+        """Look up every set of staged keys by index from here on. Commits."""
 
     def analyze(self, table: str) -> None:
         """Update what the database's planner knows of a table."""
 
     def analyze_grown(self, tables: Iterable[Table]) -> None:
-        """Have the planner count the tables most of whose rows it has not counted. Commits."""
+        """Let the planner count the tables most of whose rows it has not counted. Commits."""
 
     def tune_for_import(self) -> None:
         """Trade memory and log size for the speed of large inserts."""
+
+    def spill_temporary_tables(self) -> None:
+        """From here on, keep only a part of temporary tables in memory. Rolls back; those there are go."""
 
     @abstractmethod
     def now_micros(self) -> int:
@@ -237,9 +242,9 @@ class ArrowConnection(ABC):
         database server's, or on SQLite this machine's."""
 
     def identity(self) -> str:
-        """Words for people that are the same for all who use this warehouse now, however they spell its
-        address, and for nobody else: a restored or cloned copy has others. They change when the server
-        starts again. ("" on SQLite, where one machine has it.) Commits."""
+        """A text that identifies this warehouse, the same for all who use it now, however they spell its
+        address: a restored or cloned copy has another one. They change when the server starts again. ("" on
+        SQLite, where one machine has it.) Commits."""
         return ""
 
     def kept_in_log(self) -> int:
@@ -268,8 +273,6 @@ class SqliteConnection(ArrowConnection):
     skip_locked = ""
     has_many_writers = False
 
-    # Less than the API maps: a job reads all of it once, and mapped pages count as its memory.
-    _MMAP_BYTES: Final = 256 * 1024 * 1024
     # A checkpoint per 80 MB (4 KiB a page) instead of per commit: commits take half the time.
     _IMPORT_CHECKPOINT_PAGES: Final = 20_000
 
@@ -277,7 +280,8 @@ class SqliteConnection(ArrowConnection):
         timeout = int(_BUSY_SECONDS * 1_000) if self._wait_for_locks else _NO_WAIT_MS
         for pragma in (
             *SqliteBackend.PRAGMAS,
-            f"PRAGMA mmap_size = {self._MMAP_BYTES}",
+            # A job reads all of it once, and pages that are read through the map count as its memory.
+            "PRAGMA mmap_size = 0",
             f"PRAGMA busy_timeout = {timeout}",
         ):
             self.execute(pragma)
@@ -298,8 +302,14 @@ class SqliteConnection(ArrowConnection):
 
     def tune_for_import(self) -> None:
         self.execute(f"PRAGMA wal_autocheckpoint = {self._IMPORT_CHECKPOINT_PAGES}")
-        # Pages that are read through the map stay in the process's memory.
-        self.execute("PRAGMA mmap_size = 0")
+
+    def spill_temporary_tables(self) -> None:
+        self.rollback()
+        self._connection.adbc_connection.set_autocommit(True)
+        self.execute("PRAGMA temp_store = FILE")
+        self.execute("PRAGMA temp.cache_size = -64000")
+        self._connection.adbc_connection.set_autocommit(False)
+        self._in_transaction = False
 
     def now_micros(self) -> int:
         return int(time.time() * MICROS_PER_SECOND)
@@ -329,7 +339,7 @@ class PostgresConnection(ArrowConnection):
 
     def _set_up(self) -> None:
         for statement in (
-            # By it, a process that waits for this one can name it (`blocker`).
+            # A process that waits for this one can name it by that (`blocker`).
             f"SET application_name = '{own_name()}'",
             # The server's names of the same, but for the last, begin with `tcp_`.
             *(
@@ -417,16 +427,9 @@ class PostgresConnection(ArrowConnection):
         return name
 
 
-@contextmanager
-def open_arrow(url: str, *, wait_for_locks: bool = True) -> Iterator[ArrowConnection]:
-    """As `connect_arrow`; what is not committed at the end of the block is rolled back."""
-    with connect_arrow(url, wait_for_locks=wait_for_locks) as connection:
-        yield connection
-
-
-def connect_arrow(url: str, *, wait_for_locks: bool = True) -> ArrowConnection:
-    """An `ArrowConnection` on the warehouse. Without `wait_for_locks` a statement fails if it would have
-    to wait for a lock.
+def open_arrow(url: str, *, wait_for_locks: bool = True) -> ArrowConnection:
+    """Connect to the warehouse. The end of a `with` block rolls back what is not committed, and closes.
+    Without `wait_for_locks` a statement fails if it would have to wait for a lock.
 
     Raises Unavailable if the database does not answer.
     """
@@ -439,7 +442,7 @@ def connect_arrow(url: str, *, wait_for_locks: bool = True) -> ArrowConnection:
 
 
 def _taken(table: Table, schema: pa.Schema, part: list[pa.RecordBatch]) -> pa.Table:
-    """The rows of a part, which is empty then."""
+    """Take the rows out of a part, which is empty then."""
     rows = pa.Table.from_batches(part, schema)
     part.clear()
     return _in_types_of(table, rows)
@@ -461,3 +464,19 @@ def schema_of(table: Table, columns: tuple[str, ...]) -> pa.Schema:
 def names(columns: Sequence[str], prefix: str = "") -> str:
     """Column names for a statement; each is quoted, since `order` is a word of SQL."""
     return ", ".join(f'{prefix}"{column}"' for column in columns)
+
+
+def background_iter(items: Iterable[T]) -> Generator[T, None, None]:
+    """Iterate over items, each of which is made in a second thread while the one before it is used. An error
+    raised there is raised here. Closing the generator waits for the item that is being made. Context
+    variables are there as they are here at the begin."""
+    iterator, context, end = iter(items), copy_context(), object()
+
+    def make() -> Any:
+        return next(iterator, end)
+
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(context.run, make)
+        while (item := following.result()) is not end:
+            following = pool.submit(context.run, make)
+            yield item

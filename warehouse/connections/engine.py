@@ -1,11 +1,15 @@
-"""SQLAlchemy engines: the API's way into the warehouse, and that of everything that goes row by row."""
+"""SQLAlchemy engines: the API's way into the warehouse, and that of everything that goes row by row; and
+which of the two databases a URL names."""
 
 from typing import Any, Final
 
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import URL, Engine, create_engine, make_url
 from sqlalchemy.pool import NullPool
 
-from warehouse.connections.backends import backend_of
+from warehouse.connections.backend import Backend
+from warehouse.connections.errors import SECRETS
+from warehouse.connections.postgresql import PostgresBackend
+from warehouse.connections.sqlite import SqliteBackend
 
 # Connections that an engine of the API opens at most, unless it is told otherwise.
 _MOST: Final = 20
@@ -26,3 +30,17 @@ def open_engine(url: str, *, pooled: bool = False, most: int = _MOST) -> Engine:
     engine = create_engine(backend.url, **options)
     backend.prepare_engine(engine, pooled=pooled)
     return engine
+
+
+def backend_of(url: str | URL) -> Backend:
+    """The backend of an SQLAlchemy URL that names SQLite or PostgreSQL."""
+    parsed = make_url(url)
+    kind = SqliteBackend if parsed.get_backend_name() == "sqlite" else PostgresBackend
+    return kind(parsed)
+
+
+def display_url(url: str | URL) -> str:
+    """The URL of a warehouse as people are shown it: `***` for its password, without the driver's name."""
+    parsed = make_url(url)
+    shown = parsed.set(drivername=parsed.get_backend_name()).difference_update_query(SECRETS)
+    return shown.render_as_string(hide_password=True)

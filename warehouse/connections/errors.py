@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 import adbc_driver_manager
-from sqlalchemy import URL, make_url
+from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -58,7 +58,7 @@ _DISK_FULL: Final = "53100"
 _ROOT: Final = Path(__file__).parents[2]
 # The text between the user's name and the last @ of a URL.
 _PASSWORD_IN_URL: Final = re.compile(r"(://[^:/@\s]*+:)\S*(?=@)")
-# The same as a parameter, as URLs and PostgreSQL's connection strings have it.
+# A password as a parameter, as URLs and PostgreSQL's connection strings have it.
 _PASSWORD_AS_PARAMETER: Final = re.compile(r"(password\s*+=\s*+)('[^']*+'|[^&\s\"']++)")
 _PACKAGES: Final = ("jobs", "warehouse", "web")
 
@@ -71,7 +71,7 @@ _FULL_MESSAGES: Final = (
 )
 
 
-# Those of the outages that rows may have caused: SQLSTATE by class or code.
+# Outages that rows may have caused: SQLSTATE by class or code.
 _OF_ROWS_SQLSTATES: Final = ("08", "53200", "57")
 
 SECRETS: Final = ("password", "sslpassword")
@@ -117,8 +117,8 @@ def sqlite_code(error: BaseException) -> int | None:
 
 
 def may_be_of_rows(error: BaseException) -> bool:
-    """Whether the rows at hand may have caused an outage: they need more memory than there is, or have
-    ended a process of the server. It is none where the warehouse answers a plain statement afterwards. (A
+    """Whether the rows at hand may have caused an outage: they need more memory than there is, or have ended
+    a process of the server. There is no outage where the warehouse answers a plain statement afterwards. (A
     full disk may do that, too, and is nobody's fault.)"""
     if isinstance(error, adbc_driver_manager.Error):
         if error.sqlstate:
@@ -187,17 +187,14 @@ def without_password(message: str) -> str:
             url = setting.get()
         except SettingError:
             continue
-        for password in _passwords(make_url(url)) if url else ():
+        query = make_url(url).normalized_query if url else {}
+        passwords = [text for name in SECRETS for text in query.get(name, ())]
+        for password in [make_url(url).password or "", *passwords] if url else ():
             spellings = {password, quote(password), quote(password, safe=""), quote_plus(password)}
             for written in spellings - {""}:
                 message = message.replace(written, "***")
     message = _PASSWORD_AS_PARAMETER.sub(r"\1***", message)
     return _PASSWORD_IN_URL.sub(r"\1***", message)
-
-
-def _passwords(url: URL) -> list[str]:
-    query = url.normalized_query
-    return [url.password or "", *(text for name in SECRETS for text in query.get(name, ()))]
 
 
 def defect(error: BaseException) -> str:

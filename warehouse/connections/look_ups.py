@@ -1,4 +1,4 @@
-"""One statement that the driver alone asks, again and again.
+"""A statement that is asked again and again, by the driver alone.
 
 SQLAlchemy takes ten times as long to carry out a small statement as SQLite takes to answer it. That would be
 most of a request for which nothing else is read (`web/http/known_answers.py`). Everything else asks by
@@ -46,7 +46,10 @@ class LookUps:
         except Empty:
             return None
         try:
-            cursor = cursor or self._open()
+            if cursor is None:
+                connection = self._engine.raw_connection()
+                connection.detach()
+                cursor = connection.cursor()
             cursor.execute(self._text, parameters)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         except self._errors:
@@ -62,11 +65,6 @@ class LookUps:
         for _ in range(self._idle.qsize()):
             self._close(self._idle.get_nowait())
             self._idle.put(None)
-
-    def _open(self) -> Any:
-        connection = self._engine.raw_connection()
-        connection.detach()
-        return connection.cursor()
 
     def _close(self, cursor: Any) -> None:
         if cursor is not None:

@@ -81,13 +81,19 @@ class PostgresBackend(Backend):
 
     def prepare_engine(self, engine: Engine, *, pooled: bool) -> None:
         if self.allows_shared_sessions:
-            event.listen(engine, "connect", _prepare_nothing)
-            if pooled:
-                event.listen(engine, "begin", self._limit_transaction)
 
-    def _limit_transaction(self, connection: Connection) -> None:
-        limits = (f"set_config('{name}', '{value}', true)" for name, value in self._API_TIMEOUTS)
-        connection.exec_driver_sql(f"SELECT {', '.join(limits)}")
+            @event.listens_for(engine, "connect")
+            def prepare_nothing(connection: Any, _record: Any) -> None:
+                connection.prepare_threshold = None
+
+        if self.allows_shared_sessions and pooled:
+            limits = [
+                f"set_config('{name}', '{value}', true)" for name, value in self._API_TIMEOUTS
+            ]
+
+            @event.listens_for(engine, "begin")
+            def limit_transaction(connection: Connection) -> None:
+                connection.exec_driver_sql(f"SELECT {', '.join(limits)}")
 
     def shares_sessions(self, engine: Engine) -> bool:
         if self.allows_shared_sessions:
@@ -123,7 +129,3 @@ def _first_connection(uri: str) -> Any:
     atexit.register(connection.close)
     connection.adbc_connection.close()
     return connection
-
-
-def _prepare_nothing(connection: Any, _record: Any) -> None:
-    connection.prepare_threshold = None

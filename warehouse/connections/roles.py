@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import URL, Connection, Table, make_url, text
 
-from warehouse.connections.backends import backend_of
+from warehouse.connections.engine import backend_of
 from warehouse.setting_values import SettingError
 
 _ALGORITHM: Final = b"scram-sha-256"

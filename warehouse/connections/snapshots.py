@@ -11,7 +11,7 @@ from typing import Any, Self
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event
 
-from warehouse.connections.backends import backend_of
+from warehouse.connections.engine import backend_of
 
 
 class BinaryCursor(psycopg.Cursor[Any]):
@@ -29,16 +29,13 @@ def open_snapshots(url: str, most: int) -> Engine:
     options["connect_args"]["cursor_factory"] = BinaryCursor
     options["pool_pre_ping"] = False
     engine = create_engine(backend.url, isolation_level="AUTOCOMMIT", **options)
-    # Behind a pooler, a statement has its limits only in a transaction.
-    event.listen(engine, "begin", _begin if backend.allows_shared_sessions else _begin_unless_alone)
+    is_pooled = backend.allows_shared_sessions
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Behind a pooler, a statement has its limits only in a transaction.
+        if is_pooled or not connection.get_execution_options().get("one_statement"):
+            connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
     backend.prepare_engine(engine, pooled=True)
     return engine
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-
-
-def _begin_unless_alone(connection: Connection) -> None:
-    if not connection.get_execution_options().get("one_statement"):
-        _begin(connection)

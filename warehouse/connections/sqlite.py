@@ -16,7 +16,7 @@ from warehouse.connections.backend import Backend
 # as it takes.
 _API_BUSY_SECONDS: Final = 5
 
-# By file, the connections that jobs of this process have open, and those that engines have.
+# The connections that jobs of this process have open, and those that engines have, by file.
 _of_jobs: Final[defaultdict[str, WeakSet[Any]]] = defaultdict(WeakSet)
 _of_engines: Final[defaultdict[str, WeakSet[Any]]] = defaultdict(WeakSet)
 # Held while one is opened: two threads might find both sets empty.
@@ -88,9 +88,17 @@ class SqliteBackend(Backend):
     def prepare_engine(self, engine: Engine, *, pooled: bool) -> None:
         if self.file:
             Path(self.file).parent.mkdir(parents=True, exist_ok=True)
-        event.listen(engine, "connect", self._set_pragmas)
-        if pooled:
-            event.listen(engine, "connect", _wait_as_the_api)
+        busy = [f"PRAGMA busy_timeout = {_API_BUSY_SECONDS * 1_000}"] if pooled else []
+
+        @event.listens_for(engine, "connect")
+        def set_pragmas(connection: Any, _record: Any) -> None:
+            # SQLAlchemy emits BEGIN itself (below), so that a read and the write after it are one snapshot.
+            connection.isolation_level = None
+            cursor = connection.cursor()
+            for pragma in (*self.PRAGMAS, *busy):
+                cursor.execute(pragma)
+            cursor.close()
+
         event.listen(engine, "begin", _begin_sqlite)
         event.listen(engine, "do_connect", self._connect)
 
@@ -111,18 +119,6 @@ class SqliteBackend(Backend):
             _of_engines[connection.place].add(connection)
         return connection
 
-    def _set_pragmas(self, connection: Any, _record: Any) -> None:
-        # SQLAlchemy emits BEGIN itself (below), so that a read and the write after it are one snapshot.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        for pragma in self.PRAGMAS:
-            cursor.execute(pragma)
-        cursor.close()
-
-
-def _wait_as_the_api(connection: Any, _record: Any) -> None:
-    connection.execute(f"PRAGMA busy_timeout = {_API_BUSY_SECONDS * 1_000}").close()
-
 
 def _begin_sqlite(connection: Connection) -> None:
     # A transaction that means to write takes the lock at once (execution option `writes`): SQLite
@@ -130,6 +126,6 @@ def _begin_sqlite(connection: Connection) -> None:
     if connection.get_execution_options().get("writes", False):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
-        # It takes no lock, so it meets no error that SQLAlchemy would have to name. Each request begins one,
-        # and the driver alone takes a fraction of the time.
+        # A BEGIN takes no lock, so it meets no error that SQLAlchemy would have to name. Each request
+        # begins one, and the driver alone takes a fraction of the time.
         connection.connection.cursor().execute("BEGIN").close()

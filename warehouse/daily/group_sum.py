@@ -1,4 +1,4 @@
-"""Sums of integer columns by integer keys, the one way to group in jobs and answers alike."""
+"""Sums of integer columns by integer keys. Jobs and answers group in no other way."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +8,8 @@ import pyarrow as pa
 
 Column = npt.NDArray[np.int64]
 
+# Codes of several keys stay below this.
+_MAX_SIZE = 2**62
 # A key whose values span more than this many numbers per row is encoded first.
 _MAX_UNUSED_PER_ROW = 4
 # Above this row count, dictionary encoding beats sorting when few values are distinct.
@@ -21,7 +23,11 @@ def add_up(keys: Sequence[Column], measures: Sequence[Column]) -> tuple[list[Col
     codes, size = np.zeros(rows, dtype=np.int64), 1
     for key in keys:
         key_codes, count = _encoded(key)
-        codes, size = _encoded(codes * count + key_codes, size * count)
+        # Codes are looked up as late as they fit into one integer: each time costs as much as the sums.
+        if size * count >= _MAX_SIZE:
+            codes, size = _encoded(codes, size)
+        codes, size = codes * count + key_codes, size * count
+    codes, size = _encoded(codes, size)
     any_row = np.full(size, -1, dtype=np.int64)
     any_row[codes] = np.arange(rows)
     present = np.flatnonzero(any_row >= 0)

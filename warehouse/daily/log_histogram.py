@@ -37,7 +37,7 @@ def representative(bucket: int) -> float:
 
 @cache
 def _lower_bounds() -> npt.NDArray[np.int64]:
-    """For every bucket from 1 on, its lowest integer of µs: 2^(k/64), rounded up."""
+    """The lowest integer of µs of every bucket from 1 on: 2^(k/64), rounded up."""
     # 2^(k/64) of one octave with so many binary places that a shift gives any other octave's.
     scaled = []
     for step in range(BUCKETS_PER_OCTAVE):

@@ -4,9 +4,13 @@ A packed row belongs to one (edition, day, dimensions) key. Its column `packed_d
 combination of the packed dimensions: these first, then the measures, as little-endian integers of as many
 bytes as the catalogue says (`WIDTHS`). Packing and unpacking slice one buffer, without a Python object per
 line.
+
+The lines of a packed row are sorted, and strangers decide how many there are. So it is stored in parts of as
+many lines, the last one shorter, and no more than a part is written at once. A reader sums lines, and need
+not know of parts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -20,6 +24,8 @@ from warehouse.daily.group_sum import Column
 Lines = npt.NDArray[np.void]
 """Lines of packed rows, a field for each column of `layout`."""
 
+# Nearly all packed rows are shorter: of 80,000 visitors of a form on one day, one is as long.
+_PART_BYTES: Final = 4 << 20
 _SIDES: Final[tuple[Literal["left"], Literal["right"]]] = ("left", "right")
 
 
@@ -50,12 +56,16 @@ def _lines(summary: Summary, packed: pa.Table) -> tuple[Lines, Column]:
     """The lines of packed rows, and for each of them the index of its row. Nothing is copied where the rows
     are in one chunk."""
     blobs = packed["packed_dims"].combine_chunks()
-    offsets = np.frombuffer(blobs.buffers()[1], dtype=np.int32)[
-        blobs.offset : blobs.offset + len(blobs) + 1
-    ]
+    offsets = _offsets(blobs)
     data = np.frombuffer(blobs.buffers()[2] or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
     lines = data.view(layout(summary))
     return lines, np.repeat(np.arange(len(blobs)), np.diff(offsets) // lines.itemsize)
+
+
+def _offsets(blobs: pa.BinaryArray) -> npt.NDArray[np.int32]:
+    """Where each blob begins in its buffer, and where the last one ends."""
+    offsets = np.frombuffer(blobs.buffers()[1], dtype=np.int32)
+    return offsets[blobs.offset : blobs.offset + len(blobs) + 1]
 
 
 def pack(summary: Summary, rows: pa.Table) -> pa.Table:
@@ -74,6 +84,15 @@ def pack(summary: Summary, rows: pa.Table) -> pa.Table:
     return _packed(own, lines, np.append(first, rows.num_rows))
 
 
+def clipped(rows: pa.Table) -> pa.Table:
+    """Rows with the nearest number that fits in the place of one that does not."""
+    columns = {name: rows[name].to_numpy() for name in rows.column_names}
+    for name in WIDTHS.keys() & columns.keys():
+        bounds = np.iinfo(f"<i{WIDTHS[name]}")
+        columns[name] = columns[name].clip(bounds.min, bounds.max)
+    return pa.table(columns)
+
+
 def total(summary: Summary, packed: pa.Table) -> pa.Table:
     """Packed rows of equal keys as one, lines of equal dimensions summed; those that are all zero left out.
     Raises OverflowError as `pack` does. A line takes a fifth of the memory that it takes unpacked."""
@@ -86,28 +105,53 @@ def total(summary: Summary, packed: pa.Table) -> pa.Table:
     return _packed(own, summed, np.append(first, len(summed)))
 
 
-def grown(summary: Summary, stored: Iterable[bytes], size: int, row: pa.Table) -> pa.Table:
-    """One packed row with the lines of another of the same key added, as `total` does. `stored`: the other's
-    `size` bytes in pieces of whole lines, one of which is in memory beside the result."""
-    columns = layout(summary)
+def in_parts(summary: Summary, packed: pa.Table, first: int = 0) -> pa.Table:
+    """Packed rows as they are stored: cut into parts of as many lines, numbered from `first` on."""
+    blobs = packed["packed_dims"].combine_chunks()
+    offsets = _offsets(blobs)
+    length = _lines_of_part(summary) * layout(summary).itemsize
+    counts = -(-np.diff(offsets) // length)
+    row = np.repeat(np.arange(len(blobs)), counts)
+    part = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    starts = np.append(offsets[row] + part * length, offsets[-1]).astype(np.int32)
+    columns = {name: packed[name].to_numpy()[row] for name in summary.key}
+    cut = pa.BinaryArray.from_buffers(
+        pa.binary(), len(row), [None, pa.py_buffer(starts), blobs.buffers()[2]]
+    )
+    return pa.table({**columns, "part": part + first, "packed_dims": cut})
+
+
+def grown(summary: Summary, stored: Iterable[bytes], row: pa.Table) -> Iterator[pa.Table]:
+    """The parts of one packed row with the lines of another of the same key added, as `total` does. `stored`:
+    the other's parts in their order, one of which is in memory. Before the end it gives at most as many parts
+    as it has read: those that take their place."""
     more, _ = _lines(summary, row)
-    result = np.empty(size // columns.itemsize + len(more), dtype=columns)
-    filled, read = 0, 0
-    for piece in stored:
-        lines = np.frombuffer(piece, dtype=columns)
-        read += len(piece)
-        # The lines are sorted: those of both up to the piece's last.
-        own = more if read >= size else more[: _up_to(summary, more, lines[-1])]
+    waiting, given = more[:0], 0
+    for read, piece in enumerate(stored, 1):
+        lines = np.frombuffer(piece, dtype=layout(summary))
+        # The lines are sorted: those of both up to the part's last.
+        own = more[: _up_to(summary, more, lines[-1])]
         both = np.concatenate([lines, own])
         summed, _ = _summed(summary, both, np.zeros(len(both), dtype=np.int64))
-        result[filled : filled + len(summed)] = summed
-        filled, more = filled + len(summed), more[len(own) :]
-    keys = {name: row[name].to_numpy()[: min(filled, 1)] for name in summary.key}
-    return _packed(keys, result[:filled], np.unique([0, filled]))
+        waiting, more = np.concatenate([waiting, summed]), more[len(own) :]
+        parts = min(len(waiting) // _lines_of_part(summary), read - given)
+        ready = parts * _lines_of_part(summary)
+        yield _parts_of_one(summary, row, waiting[:ready], given)
+        waiting, given = waiting[ready:].copy(), given + parts
+    yield _parts_of_one(summary, row, np.concatenate([waiting, more]), given)
+
+
+def _parts_of_one(summary: Summary, row: pa.Table, lines: Lines, first: int) -> pa.Table:
+    keys = {name: row[name].to_numpy()[: min(len(lines), 1)] for name in summary.key}
+    return in_parts(summary, _packed(keys, lines, np.unique([0, len(lines)])), first)
+
+
+def _lines_of_part(summary: Summary) -> int:
+    return max(_PART_BYTES // layout(summary).itemsize, 1)
 
 
 def _up_to(summary: Summary, lines: Lines, last: np.void) -> int:
-    """How many of the sorted lines do not come after this one."""
+    """The number of the sorted lines that do not come after this one."""
     first, after = 0, len(lines)
     for name in summary.packed_dims:
         column = lines[name][first:after]

@@ -1,6 +1,6 @@
 """The only reader of daily rows: sums over a range of days, by any of a summary's dimensions."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -49,54 +49,124 @@ class Sums:
         return {name: int(column.sum()) for name, column in self.columns.items()}
 
 
-def read(
-    connection: Connection,
-    name: str,
-    edition: int,
-    first: int,
-    last: int,
-    *,
-    by: Sequence[str] = (),
-    where: Mapping[str, int] | None = None,
-    chosen: Chosen | None = None,
-) -> Sums:
-    """Sum the summary `name` over the days `first`..`last` (both included).
+@dataclass(frozen=True, slots=True)
+class DailyRows:
+    """The daily rows of an edition over the days `first`..`last` (both included).
 
-    `by`: the dimensions (or packed dimensions, or "day") to group by. `where`: the one value of a
-    dimension to read. Returns the columns `by`, then every measure. Packed dimensions can be in `by`,
-    not in `where`; for a summary that has them, `by` is not empty. `chosen`: of these form sessions alone.
+    `name` is that of a summary. `by`: the dimensions (or packed dimensions, or "day") to group by. `where`:
+    the one value of a dimension to read. Packed dimensions can be in `by`, not in `where`.
     """
-    summary, where = SUMMARY[name], where or {}
-    if summary.packed_dims or chosen is not None:
-        cells = read_cells(connection, name, edition, first, last, by, where, chosen)
-        return Sums(_summed(cells, by))
-    values = {"edition": edition, "first": first, "last": last, **where}
-    rows = connection.execute(_statement(name, tuple(by), tuple(where)), values)
-    columns = (*by, *summary.measures)
-    numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, len(columns))
-    return Sums({column: numbers[:, index] for index, column in enumerate(columns)})
 
+    connection: Connection
+    edition: int
+    first: int
+    last: int
+    # These form sessions alone; None: all.
+    chosen: Chosen | None = None
 
-def read_cells(
-    connection: Connection,
-    name: str,
-    edition: int,
-    first: int,
-    last: int,
-    by: Sequence[str],
-    where: Mapping[str, int] | None = None,
-    chosen: Chosen | None = None,
-) -> dict[str, Column]:
-    """The same columns of a summary with packed dimensions, but a row for each line of each packed
-    row, or for each packed row, not summed: for callers that group by something else than the dimensions."""
-    summary, where = SUMMARY[name], where or {}
-    measures = summary.measures
-    if chosen is not None:
-        summary = SUMMARY[summary.crossed]
-    plain = tuple(dim for dim in by if dim not in summary.packed_dims)
-    values = {"edition": edition, "first": first, "last": last, **where}
-    rows = connection.execute(_packed(summary.name, plain, tuple(where)), values).all()
-    return _unpacked(summary, by, plain, rows, measures, chosen)
+    def sums(
+        self, name: str, *, by: Sequence[str] = (), where: Mapping[str, int] | None = None
+    ) -> Sums:
+        """The columns `by`, then the sum of every measure. `by` is not empty for a summary that has packed
+        dimensions."""
+        summary, where = SUMMARY[name], where or {}
+        if summary.packed_dims or self.chosen is not None:
+            return Sums(_summed(self.cells(name, by, where), by))
+        rows = self._rows(_statement(name, tuple(by), tuple(where)), where)
+        return _sums_of(rows, (*by, *summary.measures))
+
+    def cells(
+        self, name: str, by: Sequence[str], where: Mapping[str, int] | None = None
+    ) -> dict[str, Column]:
+        """Columns as in `sums`, of a summary with packed dimensions, but a row for each line of each packed
+        row, or for each packed row, not summed: for callers that group by something else."""
+        summary, where = SUMMARY[name], where or {}
+        measures = summary.measures
+        if self.chosen is not None:
+            summary = SUMMARY[summary.crossed]
+        plain = tuple(dim for dim in by if dim not in summary.packed_dims)
+        rows = self._rows(_packed(summary.name, plain, tuple(where)), where).all()
+        return _unpacked(summary, by, plain, rows, measures, self.chosen)
+
+    def outcomes(
+        self,
+        name: str,
+        *,
+        within: int | None,
+        by: Sequence[str] = (),
+        where: Mapping[str, int] | None = None,
+    ) -> Sums:
+        """The sums of a summary of submissions (`Summary.outcomes`), with their OUTCOMES.
+
+        `within`: only orders less than so many days of 24 h after their submission count; the last day is
+        then at most `last_mature_day`, so that every submission is that old. None: all orders, to date; older
+        submissions have had more time then, and days of different age cannot be compared.
+        """
+        summary = SUMMARY[name]
+        counts = self.sums(name, by=by, where=where)
+        cells = self.cells(summary.outcomes, by if within is None else (*by, "delay"), where)
+        if within is not None:
+            is_within = cells.pop("delay") < within
+            cells = {column: values[is_within] for column, values in cells.items()}
+        names = (*by, *summary.measures, *OUTCOMES)
+        return Sums(_summed(stacked(names, counts.columns, cells), by))
+
+    def by_age(self, name: str, where: Mapping[str, int], *, today: int, most: int) -> Sums:
+        """`submissions` and OUTCOMES as `outcomes` has them within 1, 2, ... up to `most` days: a row for
+        each number of days, over the days of submission that are old enough for it."""
+        counts = self.sums(name, by=("day",), where=where)
+        cells = self.cells(SUMMARY[name].outcomes, ("day", "delay"), where)
+        rows = []
+        for within in range(1, most + 1):
+            until = last_mature_day(self.last, today, within)
+            is_counted = (cells["day"] <= until) & (cells["delay"] < within)
+            submissions = counts["submissions"][counts["day"] <= until].sum()
+            rows.append([submissions, *(cells[outcome][is_counted].sum() for outcome in OUTCOMES)])
+        columns = np.array(rows, dtype=np.int64).reshape(-1, 1 + len(OUTCOMES)).T
+        return Sums(dict(zip(("submissions", *OUTCOMES), columns, strict=True)))
+
+    def visitors(self, form: int, *, within: int | None) -> dict[int, int]:
+        """The exact number of distinct visitors of a form, by kind (`visitor_kind`). `within`: as in
+        `outcomes`.
+
+        A visitor who was active in the range has exactly one first active day in it: the day whose
+        previous active day lies before the range, or does not exist.
+        """
+        if self.chosen is not None:
+            return self._chosen_visitors(form, within)
+        values = {"form": form} if within is None else {"form": form, "within": within}
+        rows = self._rows(_visitors(within is not None), values)
+        return {row[0]: row[1] for row in rows}
+
+    def _chosen_visitors(self, form: int, within: int | None) -> dict[int, int]:
+        """Visitors of some form sessions, counted one by one: links between days are of all sessions."""
+        by: tuple[str, ...] = ("visitor", "is_first_session")
+        where = {"form": form}
+        sessions = self.cells("funnel", by, where)
+        outcomes = self.cells("outcome", (*by, "delay"), where)
+        is_within = True if within is None else outcomes["delay"] < within
+        counts = {}
+        for level, cells, is_active in (
+            ("visitors", sessions, sessions["views"] != 0),
+            ("submitters", sessions, sessions["submissions"] != 0),
+            ("purchasers", outcomes, (outcomes["orders"] != 0) & is_within),
+        ):
+            # Visitor 0 is a session that no visitor is known of.
+            is_active = is_active & (cells["visitor"] != 0)
+            visitors, is_first = (cells[name][is_active] for name in by)
+            of_type = {
+                "all": visitors,
+                "new": visitors[is_first == 1],
+                "returning": visitors[is_first == 0],
+            }
+            for index, name in enumerate(VISITOR_TYPES):
+                kind = visitor_kind(index, VISITOR_LEVELS.index(level))
+                counts[kind] = len(np.unique(of_type[name]))
+        return counts
+
+    def _rows(self, statement: Select[Any], values: Mapping[str, int]) -> Any:
+        days = {"edition": self.edition, "first": self.first, "last": self.last}
+        return self.connection.execute(statement, {**days, **values})
 
 
 def read_editions(
@@ -108,7 +178,8 @@ def read_editions(
     *,
     by: Sequence[str] = (),
 ) -> Sums:
-    """As `read`, of several editions in one statement: `edition` is one more column, before those of `by`."""
+    """Sums as those of `DailyRows`, of several editions in one statement: `edition` is one more column,
+    before those of `by`."""
     summary, table, dims = SUMMARY[name], DAILY[name], ("edition", *by)
     plain = [dim for dim in dims if dim not in summary.packed_dims]
     groups = [table.c[dim] for dim in plain]
@@ -119,7 +190,10 @@ def read_editions(
         return Sums(total(cells, dims))
     sums = [cast(func.sum(table.c[measure]), BigInteger) for measure in summary.measures]
     rows = connection.execute(select(*groups, *sums).where(is_read).group_by(*groups))
-    columns = (*dims, *summary.measures)
+    return _sums_of(rows, (*dims, *summary.measures))
+
+
+def _sums_of(rows: Iterable[Any], columns: Sequence[str]) -> Sums:
     numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, len(columns))
     return Sums({column: numbers[:, index] for index, column in enumerate(columns)})
 
@@ -132,7 +206,7 @@ class SubmissionsOfEditions:
     outcomes: Sums
 
     def total(self, edition: int, first: int, last: int, *, within: int | None) -> dict[str, int]:
-        """The sums that `read_outcomes` gives for one of the editions, over days among these."""
+        """The sums that `DailyRows.outcomes` gives for one of the editions, over days among these."""
         is_counted = _is_in(self.counts, edition, first, last)
         is_outcome = _is_in(self.outcomes, edition, first, last)
         if within is not None:
@@ -145,7 +219,7 @@ class SubmissionsOfEditions:
 def read_submissions(
     connection: Connection, editions: Collection[int], first: int, last: int
 ) -> SubmissionsOfEditions:
-    """With two statements, however many editions there are."""
+    """Read submissions with two statements, however many editions there are."""
     return SubmissionsOfEditions(
         read_editions(connection, "funnel", editions, first, last, by=("day",)),
         read_editions(connection, "outcome", editions, first, last, by=("day", "delay")),
@@ -191,8 +265,8 @@ def _unpacked(
 
 
 def _places(lines: Lines, chosen: Chosen) -> tuple[Column, int]:
-    """Which lines are of these form sessions, as a summary has them that names this one as `crossed`; and how
-    many of them, the first ones, stand for answers, under value 0."""
+    """The lines of these form sessions, for a summary that names this one as `crossed`; and how many of them,
+    the first ones, stand for answers, under value 0."""
     is_chosen = np.ones(len(lines), dtype=bool)
     for name, values in chosen.items():
         column = lines[name]
@@ -205,40 +279,11 @@ def _places(lines: Lines, chosen: Chosen) -> tuple[Column, int]:
 
 
 def _summed(columns: dict[str, Column], by: Sequence[str]) -> dict[str, Column]:
-    """As `group_sum.total`; without keys one row, or none of none."""
+    """Sums as `group_sum.total` has them; without keys one row, or none of no rows."""
     if by:
         return total(columns, by)
     sums = {name: column.sum(keepdims=True) for name, column in columns.items()}
     return sums if len(next(iter(columns.values()))) else columns
-
-
-def read_outcomes(
-    connection: Connection,
-    name: str,
-    edition: int,
-    first: int,
-    last: int,
-    *,
-    within: int | None,
-    by: Sequence[str] = (),
-    where: Mapping[str, int] | None = None,
-    chosen: Chosen | None = None,
-) -> Sums:
-    """As `read`, of a summary of submissions (`Summary.outcomes`), with their OUTCOMES.
-
-    `within`: only orders less than so many days of 24 h after their submission count; `last` is then at most
-    `last_mature_day`, so that every submission is that old. None: all orders, to date; older submissions have
-    had more time then, and days of different age cannot be compared.
-    """
-    summary = SUMMARY[name]
-    counts = read(connection, name, edition, first, last, by=by, where=where, chosen=chosen)
-    dims = by if within is None else (*by, "delay")
-    cells = read_cells(connection, summary.outcomes, edition, first, last, dims, where, chosen)
-    if within is not None:
-        is_within = cells.pop("delay") < within
-        cells = {column: values[is_within] for column, values in cells.items()}
-    names = (*by, *summary.measures, *OUTCOMES)
-    return Sums(_summed(_stacked(names, counts.columns, cells), by))
 
 
 def last_mature_day(last: int, today: int, within: int) -> int:
@@ -247,36 +292,8 @@ def last_mature_day(last: int, today: int, within: int) -> int:
     return min(last, today - within - 1)
 
 
-def read_by_age(
-    connection: Connection,
-    name: str,
-    edition: int,
-    first: int,
-    last: int,
-    *,
-    today: int,
-    most: int,
-    where: Mapping[str, int],
-    chosen: Chosen | None = None,
-) -> Sums:
-    """`submissions` and OUTCOMES as `read_outcomes` has them within 1, 2, ... up to `most` days: a row for
-    each number of days, over the days of submission that are old enough for it."""
-    counts = read(connection, name, edition, first, last, by=("day",), where=where, chosen=chosen)
-    cells = read_cells(
-        connection, SUMMARY[name].outcomes, edition, first, last, ("day", "delay"), where, chosen
-    )
-    rows = []
-    for within in range(1, most + 1):
-        until = last_mature_day(last, today, within)
-        is_counted = (cells["day"] <= until) & (cells["delay"] < within)
-        submissions = counts["submissions"][counts["day"] <= until].sum()
-        rows.append([submissions, *(cells[outcome][is_counted].sum() for outcome in OUTCOMES)])
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 1 + len(OUTCOMES)).T
-    return Sums(dict(zip(("submissions", *OUTCOMES), columns, strict=True)))
-
-
-def _stacked(names: Sequence[str], *parts: Mapping[str, Column]) -> dict[str, Column]:
-    """The rows of all parts, with 0 where one lacks a column."""
+def stacked(names: Sequence[str], *parts: Mapping[str, Column]) -> dict[str, Column]:
+    """These columns of the rows of all parts, with 0 where one lacks a column."""
     lengths = [len(next(iter(part.values()))) for part in parts]
     return {
         name: np.concatenate(
@@ -318,31 +335,6 @@ def _restricted(statement: Select[Any], name: str, where: tuple[str, ...]) -> Se
     )
 
 
-def read_visitors(
-    connection: Connection,
-    edition: int,
-    first: int,
-    last: int,
-    form: int,
-    *,
-    within: int | None,
-    chosen: Chosen | None = None,
-) -> dict[int, int]:
-    """The exact number of distinct visitors of a form over a range, by kind (`visitor_kind`). `within`: as
-    in `read_outcomes`.
-
-    A visitor who was active in the range has exactly one first active day in it: the day whose
-    previous active day lies before the range, or does not exist.
-    """
-    if chosen is not None:
-        return _chosen_visitors(connection, edition, first, last, form, within, chosen)
-    values = {"edition": edition, "first": first, "last": last, "form": form}
-    if within is not None:
-        values["within"] = within
-    rows = connection.execute(_visitors(within is not None), values)
-    return {row[0]: row[1] for row in rows}
-
-
 @cache
 def _visitors(is_limited: bool) -> Select[Any]:
     table = DAILY["visitor"]
@@ -357,39 +349,3 @@ def _visitors(is_limited: bool) -> Select[Any]:
         .group_by(table.c.kind)
     )
     return statement.where(table.c.delay < bindparam("within")) if is_limited else statement
-
-
-def _chosen_visitors(
-    connection: Connection,
-    edition: int,
-    first: int,
-    last: int,
-    form: int,
-    within: int | None,
-    chosen: Chosen,
-) -> dict[int, int]:
-    """The same of some form sessions, by the visitors themselves: links between days are of all sessions."""
-    by, where = ("visitor", "is_first_session"), {"form": form}
-    sessions, outcomes = (
-        read_cells(connection, name, edition, first, last, (*by, *more), where, chosen)
-        for name, more in (("funnel", ()), ("outcome", ("delay",)))
-    )
-    is_within = True if within is None else outcomes["delay"] < within
-    counts = {}
-    for level, cells, is_active in (
-        ("visitors", sessions, sessions["views"] != 0),
-        ("submitters", sessions, sessions["submissions"] != 0),
-        ("purchasers", outcomes, (outcomes["orders"] != 0) & is_within),
-    ):
-        # Visitor 0 is a session that no visitor is known of.
-        is_active = is_active & (cells["visitor"] != 0)
-        visitors, is_first = (cells[name][is_active] for name in by)
-        of_type = {
-            "all": visitors,
-            "new": visitors[is_first == 1],
-            "returning": visitors[is_first == 0],
-        }
-        for index, name in enumerate(VISITOR_TYPES):
-            kind = visitor_kind(index, VISITOR_LEVELS.index(level))
-            counts[kind] = len(np.unique(of_type[name]))
-    return counts

@@ -1,10 +1,11 @@
 """The only writer of daily rows.
 
-Rows come as a rollup returns them (`Summary.columns`, each combination once). They are written in the
-caller's transaction, the same one that stores the facts they were derived from: sums cannot drift
-from facts when a process dies.
+Rows come as a rollup returns them (`Summary.columns`, each combination once), packed where they are stored
+so. They are written in the caller's transaction, the same one that stores the facts they were derived from:
+sums cannot drift from facts when a process dies.
 """
 
+import ctypes
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
@@ -16,33 +17,33 @@ from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.daily import group_sum, packed_rows
 from warehouse.daily.packed_rows import pack, unpack
+from warehouse.tables import DAILY
+from warehouse.tables.base import column_names, key_names
 
 # Bytes of packed rows that are in memory at once: of stored ones, and of those that are to be added.
 _BYTES_AT_ONCE: Final = 16 << 20
 _ADDED_AT_ONCE: Final = 24 << 20
+# Only glibc has it.
+_malloc_trim: Final = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 def add(
-    connection: ArrowConnection, summary: Summary, delta: pa.Table, empty: Collection[int] = ()
-) -> None:
-    """Add each row's measures to those stored under its key. Rows that become all zero are deleted.
-    `empty`: editions of which no row is stored, so that none is looked up."""
-    add_all(connection, summary, [delta], empty)
-
-
-def add_all(
     connection: ArrowConnection,
     summary: Summary,
     deltas: Iterable[pa.Table],
     empty: Collection[int] = (),
 ) -> None:
-    """The same of several deltas. A packed row is written once for many of them: a long one is as much work
-    for a single line."""
+    """Add the measures of each row of some deltas, as they are stored (`as_stored`), to those under its key.
+    Rows that become all zero are deleted. `empty`: editions of which no row is stored, so that none is looked
+    up. A packed row is written once for many deltas: a long one is as much work for a single line."""
     found: list[pa.Table] = []
     for delta in deltas:
         if delta.num_rows:
-            found.append(_as_stored(summary, delta))
+            found.append(delta)
         if sum(rows.nbytes for rows in found) > _ADDED_AT_ONCE:
+            if _malloc_trim:
+                # The C library keeps what is free between other blocks: more with each of many portions.
+                _malloc_trim(0)
             _add_stored(connection, summary, found, empty)
             found, empty = [], ()
     if found:
@@ -61,106 +62,125 @@ def _add_stored(
     new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
     del delta
     _append(connection, summary, new)
-    for portion, size in _portions(connection, summary, others):
-        _append(connection, summary, _with_stored(connection, summary, portion, size))
+    for chunk, is_long in _chunks(connection, summary, others):
+        if is_long:
+            _grow(connection, summary, chunk)
+        else:
+            _append(connection, summary, _with_stored(connection, summary, chunk))
 
 
-def _portions(
+def _chunks(
     connection: ArrowConnection, summary: Summary, delta: pa.Table
-) -> Iterator[tuple[pa.Table, int]]:
-    """The rows, those of some keys after the others where many lines are stored under them. With a row for
-    which there are very many: their bytes; else 0."""
+) -> Iterator[tuple[pa.Table, bool]]:
+    """The rows, those of some keys after the others where many lines are stored under them; and whether there
+    are very many for a single one."""
     if not summary.packed_dims or not delta.num_rows:
-        yield from [(delta, 0)] if delta.num_rows else []
+        yield from [(delta, False)] if delta.num_rows else []
         return
     key = list(summary.key)
     places = pa.array(np.arange(delta.num_rows))
     staged = connection.stage("staged_keys", delta.select(key).append_column("place", places))
-    same = " AND ".join(f'd."{name}" = k."{name}"' for name in key)
+    # A GROUP BY would sort the cells themselves, in memory.
+    size = f"SELECT SUM(LENGTH(d.packed_dims)) FROM {summary.table} d WHERE {_same(summary)}"
     stored = connection.table(
-        "SELECT k.place AS place, LENGTH(d.packed_dims) AS size "
-        f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
+        f"SELECT k.place, CAST(COALESCE(({size}), 0) AS BIGINT) AS size FROM {staged} k"
     )
     sizes = np.zeros(delta.num_rows, dtype=np.int64)
-    if stored.num_rows:
-        sizes[stored["place"].to_numpy()] = stored["size"].to_numpy()
+    sizes[stored["place"].to_numpy()] = stored["size"].to_numpy()
     is_long = sizes > _BYTES_AT_ONCE
     both = sizes + pc.binary_length(delta["packed_dims"]).to_numpy()
-    portion = np.cumsum(np.where(is_long, 0, both)) // _BYTES_AT_ONCE
-    for number in np.unique(portion[~is_long]):
-        yield delta.filter(pa.array(~is_long & (portion == number))), 0
+    chunk = np.cumsum(np.where(is_long, 0, both)) // _BYTES_AT_ONCE
+    for number in np.unique(chunk[~is_long]):
+        yield delta.filter(pa.array(~is_long & (chunk == number))), False
     for place in np.flatnonzero(is_long).tolist():
-        yield delta.slice(place, 1), int(sizes[place])
+        yield delta.slice(place, 1), True
 
 
-def _with_stored(
-    connection: ArrowConnection, summary: Summary, delta: pa.Table, size: int
-) -> pa.Table:
-    """The rows with those stored under their keys added, which are deleted. `size`: as in `_portions`."""
-    keys = delta.select(list(summary.key))
-    staged = connection.stage("staged_keys", keys)
-    same = " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
-    found = f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {same}"
-    if size:
-        delta = packed_rows.grown(summary, _pieces(connection, summary, size, found), size, delta)
-    else:
-        stored = connection.table(f"SELECT {names(_stored_columns(summary), 'd.')} {found}")
-        if not stored.num_rows:
-            return delta
-        known, delta = _split(delta, stored.select(list(summary.key)))
-        known = _sum_stored(summary, pa.concat_tables([stored.cast(known.schema), known]))
-        delta = pa.concat_tables([known, delta])
+def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> pa.Table:
+    """The rows with those stored under their keys added, which are deleted."""
+    key = list(summary.key)
+    staged = connection.stage("staged_keys", delta.select(key))
+    stored = connection.table(
+        f"SELECT {names(_stored_columns(summary), 'd.')} {_found(summary, staged)}"
+    )
+    if not stored.num_rows:
+        return delta
+    of_keys = stored.select(key).group_by(key, use_threads=False).aggregate([])
+    # Rows whose key is not stored need no summing: in a shop's first rollup that is most of them.
+    known, delta = (
+        (delta, delta.slice(0, 0))
+        if of_keys.num_rows == delta.num_rows
+        else (
+            delta.join(of_keys, key, join_type=kind, use_threads=False)
+            for kind in ("left semi", "left anti")
+        )
+    )
+    known = _sum_stored(summary, pa.concat_tables([stored.cast(known.schema), known]))
+    connection.execute(
+        f"DELETE FROM {summary.table} WHERE ({names(key)}) IN (SELECT {names(key)} FROM {staged})"
+    )
+    return pa.concat_tables([known, delta])
+
+
+def _grow(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> None:
+    """Add the lines of one packed row to those stored under its key, a part after the other."""
+    staged = connection.stage("staged_keys", delta.select(list(summary.key)))
+    found = _found(summary, staged)
+    parts = connection.table(f"SELECT d.part {found} ORDER BY d.part")["part"].to_pylist()
     key = names(summary.key)
-    connection.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
-    return delta
+
+    def taken() -> Iterator[bytes]:
+        for part in parts:
+            lines: bytes = connection.value(f"SELECT d.packed_dims {found} AND d.part = $1", part)
+            connection.execute(
+                f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged}) "
+                "AND part = $1",
+                part,
+            )
+            yield lines
+
+    for rows in packed_rows.grown(summary, taken(), delta):
+        connection.append(summary.table, rows, is_temporary=summary.is_staged)
 
 
-def _pieces(
-    connection: ArrowConnection, summary: Summary, size: int, found: str
-) -> Iterator[bytes]:
-    """The lines of one stored packed row, some after the others."""
-    line = packed_rows.layout(summary).itemsize
-    length = max(_BYTES_AT_ONCE // line, 1) * line
-    for start in range(0, size, length):
-        yield connection.value(f"SELECT SUBSTR(d.packed_dims, {start + 1}, {length}) {found}")
+def _found(summary: Summary, staged: str) -> str:
+    """FROM and WHERE of the rows (`d`) that are stored under staged keys."""
+    return f"FROM {staged} k CROSS JOIN {summary.table} d WHERE {_same(summary)}"
+
+
+def _same(summary: Summary) -> str:
+    return " AND ".join(f'd."{name}" = k."{name}"' for name in summary.key)
+
+
+def stage_empty(connection: ArrowConnection, summary: Summary) -> None:
+    """Make an empty temporary table for rows of a summary (`Summary.staged`)."""
+    table, key = summary.staged().table, names(key_names(DAILY[summary.name]))
+    connection.execute(f"DROP TABLE IF EXISTS {table}")
+    connection.execute(
+        f"CREATE TEMPORARY TABLE {table} AS SELECT * FROM {summary.table} WHERE false"
+    )
+    connection.execute(f"CREATE UNIQUE INDEX key_of_{table} ON {table} ({key})")
 
 
 def replace(
-    connection: ArrowConnection,
-    summary: Summary,
-    edition: int,
-    first: int,
-    last: int,
-    rows: pa.Table,
+    connection: ArrowConnection, summary: Summary, edition: int, first: int, last: int
 ) -> None:
-    """Replace all rows of an edition for the days `first`..`last`."""
+    """Replace all rows of an edition for the days `first`..`last` by those that are staged."""
     connection.execute(
         f"DELETE FROM {summary.table} WHERE edition = $1 AND day BETWEEN $2 AND $3",
         edition,
         first,
         last,
     )
-    _append(connection, summary, _as_stored(summary, rows))
-
-
-def stored_rows(
-    connection: ArrowConnection, summary: Summary, edition: int, first: int, last: int
-) -> pa.Table:
-    """The rows that are stored for the days `first`..`last`, in the columns of a rollup."""
-    rows = connection.table(
-        f"SELECT {names(_stored_columns(summary))} FROM {summary.table} "
-        "WHERE edition = $1 AND day BETWEEN $2 AND $3",
-        edition,
-        first,
-        last,
+    columns = names(column_names(DAILY[summary.name]))
+    connection.execute(
+        f"INSERT INTO {summary.table} ({columns}) SELECT {columns} FROM {summary.staged().table}"
     )
-    if not rows.num_rows:
-        return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})
-    return _unpacked(summary, rows)
 
 
 def rows_of_spans(connection: ArrowConnection, summary: Summary, spans: pa.Table) -> pa.Table:
-    """The same for spans of days of several editions: edition, first, last; no day is in two."""
+    """The rows that are stored for spans of days of editions (edition, first, last; no day is in two), in the
+    columns of a rollup."""
     staged = connection.stage("staged_days", spans)
     rows = connection.table(
         f"SELECT {names(_stored_columns(summary), 'd.')} FROM {staged} k "
@@ -184,18 +204,6 @@ def _sum_stored(summary: Summary, rows: pa.Table) -> pa.Table:
     return packed_rows.total(summary, rows) if summary.packed_dims else sum_rows(summary, rows)
 
 
-def _split(delta: pa.Table, stored: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """The rows of a delta whose key is stored, and the others, which need no summing: in a shop's
-    first rollup that is most of them."""
-    if stored.num_rows == delta.num_rows:
-        return delta, delta.slice(0, 0)
-    known, new = (
-        delta.join(stored, stored.column_names, join_type=kind, use_threads=False)
-        for kind in ("left semi", "left anti")
-    )
-    return known, new
-
-
 def _stored_columns(summary: Summary) -> tuple[str, ...]:
     return (*summary.key, "packed_dims") if summary.packed_dims else summary.columns
 
@@ -204,11 +212,14 @@ def _unpacked(summary: Summary, rows: pa.Table) -> pa.Table:
     return unpack(summary, rows) if summary.packed_dims else rows.select(list(summary.columns))
 
 
-def _as_stored(summary: Summary, rows: pa.Table) -> pa.Table:
+def as_stored(summary: Summary, rows: pa.Table) -> pa.Table:
+    """Rows as a rollup returns them, as they are stored."""
     return pack(summary, rows) if summary.packed_dims else rows.select(_stored_columns(summary))
 
 
 def _append(connection: ArrowConnection, summary: Summary, rows: pa.Table) -> None:
-    if not summary.packed_dims:
+    if summary.packed_dims:
+        rows = packed_rows.in_parts(summary, rows)
+    else:
         rows = rows.sort_by([(name, "ascending") for name in summary.key])
-    connection.append(summary.table, rows)
+    connection.append(summary.table, rows, is_temporary=summary.is_staged)

@@ -64,7 +64,7 @@ def sole_address(text: str) -> str:
 
 
 def _found(text: str, most: int) -> Iterator[tuple[int, int]]:
-    """Where each address that begins before `most` starts and ends."""
+    """The places at which each address that begins before `most` starts and ends."""
     done = 0
     for at in _AT.finditer(text, 0, most + _MOST_BEHIND):
         if at.start() < done or not (
@@ -82,7 +82,8 @@ def _found(text: str, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _start(text: str, first: int, at: int) -> int:
-    """Where the part of an address before its @ begins, from `first` on; `at` if there is none."""
+    """The place at which the part of an address before its @ begins, from `first` on; `at` if there is
+    none."""
     before = text[first:at]
     if before.endswith('"') and (quote := before.rfind('"', 0, -1)) >= 0:
         return first + quote  # "ada love"@mail.example
@@ -95,7 +96,8 @@ def _start(text: str, first: int, at: int) -> int:
 
 
 def _is_domain(domain: str) -> bool:
-    """Whether it has a dot, is an IP address in brackets, or the name of a host: one letter is not."""
+    """Whether a domain has a dot, is an IP address in brackets, or is the name of a host: one letter is
+    none."""
     return len(domain) > 1 and (
         any(dot in domain for dot in _DOTS) or domain[0] in "[\\" or domain[0].isalpha()
     )

@@ -86,7 +86,7 @@ def may_hold_address(data: bytes) -> bool:
 
 
 class EmailHasher:
-    """Makes the keyed hashes of one warehouse, whose secret it has."""
+    """A maker of the keyed hashes of one warehouse, whose secret it has."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()

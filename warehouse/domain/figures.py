@@ -22,7 +22,7 @@ PERCENT: Final = "percent"
 NUMBER: Final = "number"
 MILLISECONDS: Final = "milliseconds"
 
-# What gives a figure its day. Orders are dated by the clock of their row (`web/api/rows.py`).
+# The event that gives a figure its day. Orders are dated by the clock of their row (`web/api/rows.py`).
 SUBMISSION: Final = "submission"
 ORDERS: Final = "orders"
 
@@ -32,11 +32,12 @@ Formula = Callable[[Mapping[str, Any]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`words` describe it in the API's document, `owner` on pages. It is the difference of two figures
-    (`less`), their quotient (`over`: to `digits` decimals where it is a number), the share of a total
-    (`share_of` a figure, in per cent), or else a measure. `without` says on a page why a quotient has no
-    value where its divisor is 0. `dated_by` says what gives it its day, where that is not the event that it
-    counts: the submission, or the orders of its row. `bounds` are further keywords of its JSON Schema."""
+    """A figure of answers and pages. `words` describe it in the API's document, `owner` on pages. It is the
+    difference of two figures (`less`), their quotient (`over`: to `digits` decimals where it is a number),
+    the share of a total (`share_of` a figure, in per cent), or else a measure. `without` says on a page why a
+    quotient has no value where its divisor is 0. `dated_by` says what gives it its day, where that is not the
+    event that it counts: the submission, or the orders of its row. `bounds` are further keywords of its JSON
+    Schema."""
 
     name: str
     heading: str
@@ -64,7 +65,9 @@ class Figure:
             whole, part = map(of, self.less)
             return lambda values: whole(values) - part(values)
         if not self.over:
-            return itemgetter(self.measure or _snake_case(self.name))
+            return itemgetter(
+                self.measure or re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", self.name)
+            )
         above, below = map(of, self.over)
         if self.unit == PERCENT:
             return lambda values: rounding.percent(above(values), below(values))
@@ -92,10 +95,6 @@ def number(name: str, heading: str, words: str, owner: str, **more: Any) -> Figu
 
 def milliseconds(name: str, heading: str, words: str, owner: str, **more: Any) -> Figure:
     return Figure(name, heading, MILLISECONDS, words, owner, **more)
-
-
-def _snake_case(name: str) -> str:
-    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
 # A table: one figure an entry, its name and formula, the API's words, the owner's.

@@ -1,4 +1,4 @@
-"""Which forms a shop has counted as another one, as two, or not at all, and which codes are whose.
+"""The rules of a shop: which forms count as another one, as two, or not at all, and which codes are whose.
 
 A rule says of a form that its events count as those of another form, or that they do not count; of its events
 on a page, that they count as those of a form of their own; of a discount code, that every submission of a

@@ -5,7 +5,7 @@ import os
 import re
 from typing import Final
 
-# Beside the files, for those that were read and those that could not be.
+# Folders beside the files, for those that were read and those that could not be.
 DONE: Final = "done"
 FAILED: Final = "failed"
 OWN: Final = "own"

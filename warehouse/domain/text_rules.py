@@ -1,14 +1,16 @@
-"""Rules for texts that people and files state: ids, names, currencies, time zones.
+"""Rules for texts that people and files state: ids, names, currencies, time zones, JSON.
 
-Each function returns the text as it is stored. It raises ValueError with a reason that does not quote the
+A rule returns the text as it is stored. It raises ValueError with a reason that does not quote the
 text: `is not a currency of ISO 4217`.
 """
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
 
-from warehouse.domain.currencies import DECIMALS
-from warehouse.domain.zones import ZONES
+from warehouse.domain.time import ZONES
+from warehouse.domain.vocabulary import DECIMALS
 
 MAX_ID: Final = 255
 MAX_NAME: Final = 1_000
@@ -65,3 +67,26 @@ def timezone(text: str) -> str:
     if text not in ZONES:
         raise ValueError("is not an IANA time zone; an example is Europe/Berlin")
     return text
+
+
+def read_float(written: str) -> Decimal:
+    """A number with a point or an exponent, with every digit: binary floats would not keep them. One whose
+    exponent no Decimal holds (`1e99999999999999999999`) is infinite, which no field takes."""
+    try:
+        return Decimal(written)
+    except InvalidOperation:
+        return Decimal("Infinity")
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, names of members too; without recursion."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            yield from value
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)

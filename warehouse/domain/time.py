@@ -1,15 +1,27 @@
-"""Instants and days.
+"""Instants and days, and the schedules of cron.
 
 An instant is an integer: microseconds since 1970-01-01T00:00:00Z, on both databases. A day is an
-integer too: days since 1970-01-01 in the calendar of a shop's timezone, by the packaged rules (`zones.py`) or
-those of an edition. Nothing here reads a clock.
+integer too: days since 1970-01-01 in the calendar of a shop's timezone, by the packaged rules or those of an
+edition.
+
+The rules of time zones are those of the package `tzdata`, never the system's: two hosts with the same program
+make the same days, and an upgrade of the system changes none. No other module asks `zoneinfo` for a zone by
+its name: that would take the system's files first.
 """
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final
+from functools import cache
+from importlib import resources
+from io import BytesIO
+from time import time_ns
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-from warehouse.domain.zones import zone
+import tzdata
+
+if TYPE_CHECKING:
+    from apscheduler.triggers.cron import CronTrigger
 
 MICROS_PER_MS: Final = 1_000
 MICROS_PER_SECOND: Final = 1_000_000
@@ -26,9 +38,27 @@ NO_DAY: Final = 2**31 - 1
 
 EPOCH: Final = date(1970, 1, 1)
 _EPOCH_UTC: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = _EPOCH_UTC.replace(tzinfo=None)
 
 EARLIEST: Final = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * MICROS_PER_SECOND
 LATEST: Final = int(datetime(2101, 1, 1, tzinfo=UTC).timestamp()) * MICROS_PER_SECOND
+
+ZONES_VERSION: Final = tzdata.IANA_VERSION
+"""The version of the rules of time zones, such as `2026f`: a later one is the greater text."""
+
+_FILES: Final = resources.files("tzdata")
+
+# "Factory" stands for a machine that nobody has set up.
+ZONES: Final = frozenset((_FILES / "zones").read_text("utf-8").split()) - {"Factory"}
+"""The names of all zones."""
+
+# Weekdays by cron's numbers, where Sunday is 0 and 7; APScheduler counts from Monday.
+_WEEKDAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def now_micros() -> int:
+    """The present instant, by the clock of this host."""
+    return time_ns() // 1_000
 
 
 def to_micros(moment: datetime) -> int:
@@ -45,7 +75,8 @@ def from_micros(instant: int) -> datetime:
 
 def iso_millis(instant: int) -> str:
     """An instant as every answer writes it: `2026-01-31T23:59:59.999Z`."""
-    return from_micros(instant).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    # A third of the time of a moment with a time zone: answers write thousands.
+    return (_EPOCH + timedelta(0, 0, instant)).isoformat("T", "milliseconds") + "Z"
 
 
 def day_number(day: date) -> int:
@@ -56,6 +87,23 @@ def day_number(day: date) -> int:
 def day_date(day: int) -> date:
     """A day as a calendar date."""
     return EPOCH + timedelta(days=day)
+
+
+@cache
+def zone_rules(name: str) -> bytes:
+    """The rules of a zone, in the format TZif."""
+    return _FILES.joinpath("zoneinfo", *name.split("/")).read_bytes()
+
+
+@cache
+def zone(name: str) -> ZoneInfo:
+    """A zone by its name."""
+    return read_zone(name, zone_rules(name))
+
+
+def read_zone(name: str, rules: bytes) -> ZoneInfo:
+    """A zone as rules in the format TZif have it."""
+    return ZoneInfo.from_file(BytesIO(rules), key=name)
 
 
 def local_time(instant: int, timezone: str | ZoneInfo) -> datetime:
@@ -88,3 +136,30 @@ def day_start(day: int, timezone: str | ZoneInfo) -> int:
                 high = middle
         start = low
     return start
+
+
+def cron(text: str) -> "CronTrigger":
+    """A cron expression of five fields, in UTC. Raises ValueError: what a text must be, or is not."""
+    # Imported here: it takes a tenth of a second, and few processes ask for it.
+    from apscheduler.triggers.cron import CronTrigger
+
+    fields = text.split()
+    if len(fields) != 5:
+        raise ValueError("must be a cron expression of five fields")
+    try:
+        fields[4] = ",".join(_weekday_names(part) for part in fields[4].split(","))
+        return CronTrigger.from_crontab(" ".join(fields), timezone=UTC)
+    except ValueError as error:
+        raise ValueError(f"is no cron expression ({error})") from None
+
+
+def _weekday_names(part: str) -> str:
+    """Weekdays that are numbers, or a range of them, as names; anything else as it is."""
+    days = re.fullmatch(r"([0-7])(?:-([0-7]))?", part)
+    if not days:
+        return part
+    first = int(days[1])
+    last = int(days[2] or first)
+    if last < first:
+        raise ValueError(f"the range {part} ends before it begins")
+    return ",".join(dict.fromkeys(_WEEKDAYS[first : last + 1]))

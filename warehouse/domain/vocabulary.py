@@ -1,9 +1,10 @@
-"""The contract's closed word lists and the small integers that stand for them in the tables.
+"""The closed word lists of the contract and of ISO 4217, and the integers that stand for words in tables.
 
 A word's code is its index in its tuple. The order is part of the stored data: append, never reorder.
 """
 
-from typing import Final
+import re
+from typing import Final, NamedTuple
 
 EVENT_TYPES: Final = (
     "",
@@ -70,14 +71,72 @@ PROVIDER_SOURCES: Final = {
     "snapchat": ("snapchat",),
 }
 
+# The hours for which a repeated `Idempotency-Key` returns the form that it created.
+IDEMPOTENCY_HOURS: Final = 24
+
+# The kind of an import batch that no import brought: the facts that RAW_DAYS kept of raw events.
+KEPT_FACTS: Final = "kept-facts"
+
+# The states of an import whose rows are to go, and have gone from the figures, too.
+UNDOING: Final = "undoing"
+UNDONE: Final = "undone"
+
+# The codes of rejects, by which programs decide; "" is every other reason. Beside rows that were refused,
+# rejects are rows that were taken without a field that could not be used.
+KEPT: Final = "kept"
+"""The row was taken without a field."""
+MISSING: Final = "missing"
+NOT_KEPT: Final = "not_kept"
+"""It is no row: it counts the rejects of its file that are not kept."""
+
+IS_KEPT: Final = f"code = '{KEPT}'"
+"""The SQL condition that the row of a reject was taken."""
+
+# How the words of KEPT begin.
+KEPT_WITHOUT: Final = "kept without "
+
+# The value in a reason, as `jobs/importing/values/errors.py` quotes it.
+_QUOTED: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|(?<=: )[-+.\dE]+(?= )""")
+
+# ISO 4217: the currencies in use, by the number of decimals of their minor unit.
+_CURRENCIES: Final = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    2: "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD "
+    "CAD CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL "
+    "GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR "
+    "LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD "
+    "PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC "
+    "SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD XCG YER ZAR ZMW "
+    "ZWG",
+    3: "BHD IQD JOD KWD LYD OMR TND",
+    4: "CLF UYW",
+}
+
+DECIMALS: Final = {
+    code: decimals for decimals, codes in _CURRENCIES.items() for code in codes.split()
+}
+
+
+class Reason(NamedTuple):
+    """The reason why a row is a reject. `words` are for people alone. `field`: the one field whose value they
+    may quote, "" where it is not one."""
+
+    words: str
+    code: str = ""
+    field: str = ""
+
+
+def without_values(words: str) -> str:
+    """The words of a reason without its values: `currency: 'USD' is not the shop's currency (EUR)` as
+    `currency: … is not the shop's ...`."""
+    return _QUOTED.sub("…", words)
+
 
 def visitor_kind(visitor_type: int, level: int) -> int:
     """The code of one (visitor type, level) pair in `daily_visitor`."""
     return visitor_type * len(VISITOR_LEVELS) + level
 
 
-# The hours for which a repeated `Idempotency-Key` returns the form that it created.
-IDEMPOTENCY_HOURS: Final = 24
-
-# The kind of an import batch that no import brought: the facts that RAW_DAYS kept of raw events.
-KEPT_FACTS: Final = "kept-facts"
+def minor_units(currency: str) -> int:
+    """The number of minor units of one unit of a currency; 100 for a code that ISO 4217 no longer lists."""
+    return int(10 ** DECIMALS.get(currency, 2))

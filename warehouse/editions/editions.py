@@ -5,6 +5,8 @@ shop's timezone, whose rules have a version (`zone_rules.py`), and its rules on 
 the version of the logic. Answers are
 read from the edition that `shop.edition` names. When a setting changes, or everything is rebuilt, a
 second edition is filled and takes the first one's place in one step: readers never see a day half done.
+Raw rows only leave a shop (an undo, a forget) whose edition is frozen: it answers as before, and is written
+to no more, until the next edition, which is filled from the rows that are left, takes its place.
 
 The batches that an edition has applied are recorded in the transaction that stores their figures
 (`pending_batches.py`): a batch is applied exactly once or not at all. Only the holder of an edition's
@@ -18,18 +20,21 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from warehouse.connections import portions
+from warehouse.connections import chunks
 from warehouse.connections.arrow import ArrowConnection, Cell
-from warehouse.connections.portions import delete_in_portions, small_together
-from warehouse.domain import zones
+from warehouse.connections.chunks import delete_in_chunks
+from warehouse.domain.time import ZONES_VERSION
 from warehouse.editions import pending_batches, zone_rules
 from warehouse.editions.pending_batches import sql_list
+from warehouse.editions.removals import ROWS_ARE_TO_GO
 from warehouse.tables import OWNED, difference, edition_batch
 from warehouse.tables import edition as edition_table
 
-# Being filled; read by answers; no longer read, to be dropped; filled only to be compared.
+# Being filled; read by answers; the same, and written to no more; no longer read, to be dropped; filled only
+# to be compared.
 BUILDING: Final = "building"
 CURRENT: Final = "current"
+FROZEN: Final = "frozen"
 RETIRED: Final = "retired"
 SCRATCH: Final = "scratch"
 
@@ -52,9 +57,11 @@ class Edition:
 
 _IS_OF_SETTINGS: Final = (
     "e.timezone = s.timezone AND e.form_rules = s.form_rules "
-    f"AND e.zone_version = '{zones.VERSION}' AND e.window_days = $1 AND e.logic_version = $2"
+    f"AND e.zone_version = '{ZONES_VERSION}' AND e.window_days = $1 AND e.logic_version = $2"
 )
 """The SQL condition that an edition (`e`) was built under today's settings of its shop (`s`)."""
+
+_IS_OUTDATED: Final = f"e.state = '{FROZEN}' OR NOT ({_IS_OF_SETTINGS})"
 
 _EDITIONS = """
 SELECT e.edition, e.shop_key, s.shop_id, e.timezone, e.zone_version, e.window_days, e.state
@@ -73,7 +80,7 @@ def list_editions(
 
 
 def editions_numbered(connection: ArrowConnection, numbers: list[int]) -> list[Edition]:
-    """Those of these editions that are being built or that answers read."""
+    """The editions with these numbers that are being built or that answers read."""
     condition = f"e.edition IN ({sql_list(numbers)}) AND e.state IN ($1, $2)"
     return _editions(connection, condition, BUILDING, CURRENT)
 
@@ -96,7 +103,7 @@ def editions_of(connection: ArrowConnection, shops: Iterable[int]) -> list[Editi
 def editions_of_other_rules(connection: ArrowConnection) -> list[Edition]:
     """The editions, being built or read by answers, whose days other rules of time zones made than ours."""
     condition = "e.zone_version <> $1 AND e.state IN ($2, $3)"
-    return _editions(connection, condition, zones.VERSION, BUILDING, CURRENT)
+    return _editions(connection, condition, ZONES_VERSION, BUILDING, CURRENT)
 
 
 def adopt(connection: ArrowConnection, numbers: list[int]) -> None:
@@ -104,7 +111,7 @@ def adopt(connection: ArrowConnection, numbers: list[int]) -> None:
     all instants that there are. Commits."""
     condition = f"edition IN ({sql_list(numbers)})"
     connection.lock_rows("edition", "edition", condition)
-    connection.execute(f"UPDATE edition SET zone_version = $1 WHERE {condition}", zones.VERSION)
+    connection.execute(f"UPDATE edition SET zone_version = $1 WHERE {condition}", ZONES_VERSION)
     connection.commit()
 
 
@@ -116,16 +123,19 @@ def _editions(connection: ArrowConnection, condition: str, *values: Cell) -> lis
 def create(
     connection: ArrowConnection, shops: list[int], window_days: int, logic_version: int
 ) -> None:
-    """Create empty editions under the shops' present settings. A shop gets none if one is being built, or if
-    it was deleted meanwhile. Raises OlderRules (`zone_rules.py`). Commits."""
+    """Create empty editions under the shops' present settings. A shop gets none if one is being built, if
+    raw rows of it are to go first, or if it was deleted meanwhile. Raises OlderRules (`zone_rules.py`).
+    Commits."""
     zone_rules.record(connection, shops)
-    # A removal of raw rows holds the shop's row locked: no edition begins with these rows.
+    # A request to forget or to undo locks the shop's row, too. So either it is seen here, or it sees this
+    # edition.
     connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
     connection.execute(
         "INSERT INTO edition (shop_key, timezone, form_rules, zone_version, window_days, logic_version, "
         "state) SELECT shop_key, timezone, form_rules, $1, $2, $3, $4 "
-        f"FROM shop WHERE shop_key IN ({sql_list(shops)}) ORDER BY shop_key ON CONFLICT DO NOTHING",
-        *(zones.VERSION, window_days, logic_version, BUILDING),
+        f"FROM shop WHERE shop_key IN ({sql_list(shops)}) AND NOT ({ROWS_ARE_TO_GO}) ORDER BY shop_key "
+        "ON CONFLICT DO NOTHING",
+        *(ZONES_VERSION, window_days, logic_version, BUILDING),
     )
     connection.commit()
 
@@ -147,26 +157,43 @@ def create_scratch(
 
 
 def retire_outdated(
-    connection: ArrowConnection, shops: list[int], window_days: int, logic_version: int
+    connection: ArrowConnection, shops: list[int], window_days: int, logic_version: int, now: int
 ) -> None:
-    """Retire the shops' editions that are being built under other settings than today's. Commits."""
-    condition = (
-        f"state = $3 AND shop_key IN ({sql_list(shops)}) AND edition NOT IN (SELECT e.edition "
-        f"FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE {_IS_OF_SETTINGS})"
+    """Retire the shops' editions that are being built under other settings than today's, and record since
+    when those that answers read have others, if they have. Commits."""
+    own = f"shop_key IN ({sql_list(shops)})"
+    is_of_settings = (
+        "edition IN (SELECT e.edition FROM edition e JOIN shop s ON s.shop_key = e.shop_key "
+        f"WHERE {_IS_OF_SETTINGS})"
     )
-    values = window_days, logic_version, BUILDING
-    connection.lock_rows("edition", "edition", condition, *values)
-    connection.execute(f"UPDATE edition SET state = $4 WHERE {condition}", *values, RETIRED)
+    values = window_days, logic_version
+    connection.lock_rows("edition", "edition", own)
+    retired = connection.table(
+        f"UPDATE edition SET state = '{RETIRED}' "
+        f"WHERE {own} AND state = '{BUILDING}' AND NOT {is_of_settings} RETURNING shop_key",
+        *values,
+    )
+    # A build under former settings was begun: they have changed since.
+    is_new = f"outdated_at = 0 OR shop_key IN ({sql_list(retired.column(0).to_pylist())})"
+    outdated = connection.table(
+        f"UPDATE edition SET outdated_at = {now} WHERE {own} AND state = '{CURRENT}' "
+        f"AND NOT {is_of_settings} AND ({is_new}) RETURNING shop_key",
+        *values,
+    )
+    if outdated.num_rows:
+        keys = sql_list(outdated.column(0).to_pylist())
+        _change_data_version(connection, f"shop_key IN ({keys})", now)
     connection.commit()
 
 
 def outdated_shops(
     connection: ArrowConnection, window_days: int, logic_version: int, shop: str | None = None
 ) -> list[int]:
-    """Shops without an edition to answer from, or whose edition was built under other settings."""
+    """Shops without an edition to answer from, or whose edition was built under other settings or from raw
+    rows that have gone."""
     sql = (
         "SELECT s.shop_key FROM shop s LEFT JOIN edition e ON e.edition = s.edition "
-        f"WHERE (e.edition IS NULL OR NOT ({_IS_OF_SETTINGS}))"
+        f"WHERE (e.edition IS NULL OR {_IS_OUTDATED})"
     )
     values: list[int | str] = [window_days, logic_version]
     if shop is not None:
@@ -178,7 +205,7 @@ def outdated_shops(
 def building_shops(
     connection: ArrowConnection, window_days: int, logic_version: int
 ) -> dict[int, bool]:
-    """The shops with an edition that is being built: whether it is built under today's settings."""
+    """The shops with an edition that is being built, and whether it is built under today's settings."""
     rows = connection.table(
         f"SELECT e.shop_key, CASE WHEN {_IS_OF_SETTINGS} THEN 1 ELSE 0 END AS is_up_to_date "
         "FROM edition e JOIN shop s ON s.shop_key = e.shop_key WHERE e.state = $3",
@@ -187,13 +214,6 @@ def building_shops(
         BUILDING,
     ).to_pylist()
     return {row["shop_key"]: bool(row["is_up_to_date"]) for row in rows}
-
-
-def state_of(connection: ArrowConnection, edition: int) -> str:
-    """The state of an edition, "" if it is gone. Commits."""
-    state = connection.value("SELECT state FROM edition WHERE edition = $1", edition) or ""
-    connection.commit()
-    return str(state)
 
 
 def mark_rolled_up(connection: ArrowConnection, numbers: list[int], now: int) -> None:
@@ -251,22 +271,23 @@ def mark_verified(
 
 
 def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> list[Edition]:
-    """Have answers read these editions, and retire those that they read before. The editions have
-    been fenced just before. Commits.
+    """Let answers read these editions, and retire those that they read before. The editions have been fenced
+    just before. Commits.
 
     An edition is left out if the shop's current one has applied a batch that it lacks. Returns those
     that were published.
     """
     shops = sql_list(edition.shop_key for edition in finished)
     # With their rows locked, no batch can be applied to the current ones.
-    connection.lock_rows("edition", "edition", f"state = $1 AND shop_key IN ({shops})", CURRENT)
+    are_read = f"state IN ('{CURRENT}', '{FROZEN}')"
+    connection.lock_rows("edition", "edition", f"{are_read} AND shop_key IN ({shops})")
     behind = pending_batches.behind(connection, [edition.edition for edition in finished])
     ready = [edition for edition in finished if edition.edition not in behind]
     shops = sql_list(edition.shop_key for edition in ready)
     numbers = sql_list(edition.edition for edition in ready)
     connection.execute(
         f"UPDATE edition SET state = CASE WHEN edition IN ({numbers}) THEN $1 ELSE $2 END "
-        f"WHERE edition IN ({numbers}) OR (shop_key IN ({shops}) AND state = $1)",
+        f"WHERE edition IN ({numbers}) OR (shop_key IN ({shops}) AND {are_read})",
         CURRENT,
         RETIRED,
     )
@@ -274,6 +295,18 @@ def publish(connection: ArrowConnection, finished: list[Edition], now: int) -> l
     _change_data_version(connection, f"shop_key IN ({shops})", now, f"edition = ({own}), ")
     connection.commit()
     return ready
+
+
+def freeze(connection: ArrowConnection, shops: list[int], now: int) -> None:
+    """Let answers about shops stay as they are until the next edition is published, and retire all other
+    editions. The caller holds the leases of those that are read or being built, and commits."""
+    own = f"shop_key IN ({sql_list(shops)})"
+    _change_data_version(connection, own, now)
+    connection.execute(
+        f"UPDATE edition SET state = CASE WHEN state IN ('{CURRENT}', '{FROZEN}') THEN '{FROZEN}' "
+        f"ELSE '{RETIRED}' END, outdated_at = CASE WHEN outdated_at = 0 THEN {now} ELSE outdated_at END "
+        f"WHERE {own}"
+    )
 
 
 def next_version(now: int) -> str:
@@ -297,8 +330,8 @@ def _change_data_version(
 
 
 def drop(connection: ArrowConnection, numbers: list[int]) -> None:
-    """Delete editions that answers no longer read, table by table. Commits after every portion of at
-    most `portions.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
+    """Delete editions that answers no longer read, table by table. Commits after every chunk of at
+    most `chunks.MAX_DELETED_ROWS` rows; a drop that was interrupted goes on when it is repeated."""
     if not numbers:
         return
     for table in (*OWNED[::-1], difference, edition_batch):
@@ -308,11 +341,12 @@ def drop(connection: ArrowConnection, numbers: list[int]) -> None:
         )
         connection.commit()
         sizes = zip(*(column.to_pylist() for column in counts.columns), strict=True)
-        for group in small_together(sizes, portions.MAX_DELETED_ROWS, len(numbers)):
+        group: list[int]
+        for group in chunks.chunks(sizes, chunks.MAX_DELETED_ROWS):
             condition = f"edition IN ({sql_list(group)})"
             if len(group) == 1:
-                delete_in_portions(connection, table, condition)
+                delete_in_chunks(connection, table, condition)
             else:
                 connection.execute(f"DELETE FROM {table.name} WHERE {condition}")
                 connection.commit()
-    delete_in_portions(connection, edition_table, f"edition IN ({sql_list(numbers)})")
+    delete_in_chunks(connection, edition_table, f"edition IN ({sql_list(numbers)})")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions import zone_rules
-from warehouse.editions.editions import RETIRED, Edition
+from warehouse.editions.editions import FROZEN, RETIRED, Edition
 from warehouse.editions.pending_batches import sql_list
 from warehouse.operations.process_id import LEASE_MICROS, LEASE_REACH, display_name, is_dead
 
@@ -51,7 +51,7 @@ def claim(connection: ArrowConnection, owner: str, wanted: list[Edition], now: i
     dead = [owner for owner in owners.column(0).to_pylist() if is_dead(owner)]
     placeholders = ", ".join(f"${number + 4}" for number in range(len(dead) + 1))
     is_free = (
-        f"edition IN ({numbers}) AND state <> $1 "
+        f"edition IN ({numbers}) AND state NOT IN ($1, '{FROZEN}') "
         f"AND (lease_until < $2 OR lease_until > $3 OR lease_owner IN ({placeholders}))"
     )
     values = RETIRED, now, now + LEASE_REACH, "", *dead
@@ -80,7 +80,7 @@ def holder(connection: ArrowConnection, edition: int) -> str:
 
 
 def held(connection: ArrowConnection, numbers: Iterable[int], now: int) -> set[int]:
-    """Those of these editions whose lease a living process holds. Commits."""
+    """The editions among these whose lease a living process holds. Commits."""
     rows = connection.table(
         "SELECT edition, lease_owner, lease_until FROM edition "
         f"WHERE edition IN ({sql_list(numbers)}) AND lease_owner <> ''"

@@ -17,19 +17,17 @@ Batch = dict[str, int]
 
 
 class Backlog(NamedTuple):
-    """The sums of the batches of an edition that `pending` would return, were it not cut for others."""
+    """The sums of the batches that an edition lacks: of all that `pending` returns, and of those that it
+    leaves for a later call."""
 
     rows: int
     batches: int
 
 
-# The most batches that `pending` returns: of one edition, and of all.
-_MAX_PER_EDITION: Final = 500
-MAX_BATCHES: Final = 50_000
+# The most batches that `pending` returns.
+MAX_BATCHES: Final = 10_000
 # The cost of a batch in memory, in rows.
 _WEIGHT: Final = "(CASE WHEN p.weight > p.rows THEN p.weight ELSE p.rows END)"
-# The turn of a batch among those of its edition: one turn is the batches that begin within 20,000 rows.
-_TURN: Final = f"CAST(SUM({_WEIGHT}) OVER earlier - {_WEIGHT} AS BIGINT) / 20000 AS turn"
 # The rows of `edition_batch` from which editions are compacted.
 _MIN_COMPACTED: Final = 200
 
@@ -96,7 +94,7 @@ WAITING_BY_SHOP: Final = (
     "SELECT p.shop_key, CAST(SUM(p.rows) AS BIGINT) AS rows, COUNT(*) AS batches, "
     f"MIN(p.imported_at) AS oldest, MAX(p.imported_at) AS newest {from_waiting()} GROUP BY p.shop_key"
 )
-"""What waits per shop."""
+"""The waiting batches and rows of each shop."""
 
 
 def pending(
@@ -105,29 +103,25 @@ def pending(
     started_at: int,
     due: int | None = None,
 ) -> list[Batch]:
-    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, weight, attempts,
-    turn`.
+    """The next batches to apply, some thousand at most: `edition, shop_key, batch_id, rows, weight,
+    attempts`. Those of the edition come first that was rolled up longest ago.
 
-    Editions take turns of 20,000 rows, the one that was rolled up longest ago first. So the backlog
-    of one shop never delays another, and each of many small shops is worked on once. Batches that
-    have failed since `started_at` are left out; with `due`, those whose `retry_at` is later are, too.
+    Batches that have failed since `started_at` are left out; with `due`, those whose `retry_at` is later
+    are, too.
     """
     if not numbers:
         return []
     return connection.table(
-        "SELECT edition, shop_key, batch_id, rows, weight, attempts, turn FROM (SELECT p.edition, "
-        f"p.shop_key, p.batch_id, p.rows, {_WEIGHT} AS weight, p.attempts, p.rolled_up_at, "
-        f"ROW_NUMBER() OVER earlier AS position, {_TURN} {from_pending(sql_list(numbers))} WHERE {_IS_READY} "
-        "WINDOW earlier AS (PARTITION BY p.edition ORDER BY p.batch_id)) q "
-        f"WHERE position <= {_MAX_PER_EDITION} "
-        f"ORDER BY turn, rolled_up_at, edition, batch_id LIMIT {MAX_BATCHES}",
+        f"SELECT p.edition, p.shop_key, p.batch_id, p.rows, {_WEIGHT} AS weight, p.attempts "
+        f"{from_pending(sql_list(numbers))} WHERE {_IS_READY} "
+        f"ORDER BY p.rolled_up_at, p.edition, p.batch_id LIMIT {MAX_BATCHES}",
         started_at,
         NEVER if due is None else due,
     ).to_pylist()
 
 
 def pending_rows(connection: ArrowConnection, numbers: list[int]) -> int:
-    """How many raw rows these editions have not applied."""
+    """The number of raw rows that these editions have not applied."""
     if not numbers:
         return 0
     sql = f"SELECT CAST(COALESCE(SUM(p.rows), 0) AS BIGINT) {from_pending(sql_list(numbers))}"
@@ -151,26 +145,23 @@ def backlogs(
         started_at,
         NEVER if due is None else due,
     ).to_pylist()
-    return {
-        row["edition"]: Backlog(row["rows"], min(row["batches"], _MAX_PER_EDITION)) for row in rows
-    }
+    return {row["edition"]: Backlog(row["rows"], min(row["batches"], MAX_BATCHES)) for row in rows}
 
 
 def applied_batches(connection: ArrowConnection, others: Mapping[int, int]) -> list[Batch]:
     """The batches that editions have applied, as if they were pending for others of their shops (`others`: by
     number)."""
     batches = connection.table(
-        f"SELECT e.edition, p.shop_key, p.batch_id, p.rows, {_WEIGHT} AS weight, 0 AS attempts, "
-        f"{_TURN} FROM import_batch p JOIN edition e ON e.shop_key = p.shop_key "
+        f"SELECT e.edition, p.shop_key, p.batch_id, p.rows, {_WEIGHT} AS weight, 0 AS attempts "
+        "FROM import_batch p JOIN edition e ON e.shop_key = p.shop_key "
         f"WHERE e.edition IN ({sql_list(others)}) AND {has_applied('e', 'p.batch_id')} "
-        "WINDOW earlier AS (PARTITION BY e.edition ORDER BY p.batch_id) "
-        "ORDER BY turn, e.edition, p.batch_id"
+        "ORDER BY e.edition, p.batch_id"
     ).to_pylist()
     return [batch | {"edition": others[batch["edition"]]} for batch in batches]
 
 
 def behind(connection: ArrowConnection, numbers: list[int]) -> set[int]:
-    """Those of the editions that lack a batch which the one that answers are read from has applied."""
+    """The editions among these that lack a batch which the one that answers are read from has applied."""
     rows = connection.table(
         f"SELECT DISTINCT p.edition {from_pending(sql_list(numbers))} "
         "JOIN shop s ON s.shop_key = p.shop_key JOIN edition c ON c.edition = s.edition "
@@ -180,7 +171,7 @@ def behind(connection: ArrowConnection, numbers: list[int]) -> set[int]:
 
 
 def incomplete(connection: ArrowConnection, numbers: list[int]) -> set[int]:
-    """Those of the editions that lack a batch which is not set aside."""
+    """The editions among these that lack a batch which is not set aside."""
     rows = connection.table(
         f"SELECT DISTINCT p.edition {from_pending(sql_list(numbers))} WHERE p.retry_at < $1",
         NEVER,

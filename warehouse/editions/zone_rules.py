@@ -11,7 +11,7 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.domain import zones
+from warehouse.domain.time import ZONES_VERSION, read_zone, zone, zone_rules
 from warehouse.editions.pending_batches import sql_list
 from warehouse.setting_values import SettingError
 
@@ -21,12 +21,12 @@ class OlderRules(SettingError):
 
 
 def require_latest(connection: ArrowConnection) -> None:
-    """Raises OlderRules where a process with later rules makes figures here."""
+    """Raise OlderRules where a process with later rules makes figures here."""
     latest = connection.value("SELECT MAX(zone_version) FROM zone_rules") or ""
-    if latest > zones.VERSION:
+    if latest > ZONES_VERSION:
         raise OlderRules(
             f"the days of this warehouse are made with the time zone rules {latest}, and this process has "
-            f"{zones.VERSION}: install the package tzdata {latest} here, as the other hosts have it (`make "
+            f"{ZONES_VERSION}: install the package tzdata {latest} here, as the other hosts have it (`make "
             "setup` where the program is the same). Nothing was written"
         )
 
@@ -38,21 +38,21 @@ def record(connection: ArrowConnection, shops: Iterable[int]) -> None:
     missing = connection.table(
         f"SELECT DISTINCT timezone FROM shop WHERE shop_key IN ({sql_list(shops)}) AND timezone NOT IN "
         "(SELECT z.timezone FROM zone_rules z WHERE z.zone_version = $1)",
-        zones.VERSION,
+        ZONES_VERSION,
     )
     for name in sorted(missing.column(0).to_pylist()):
         connection.execute(
             "INSERT INTO zone_rules (zone_version, timezone, content) VALUES ($1, $2, $3) "
             "ON CONFLICT (zone_version, timezone) DO NOTHING",
-            *(zones.VERSION, name, b64encode(zones.content(name)).decode()),
+            *(ZONES_VERSION, name, b64encode(zone_rules(name)).decode()),
         )
 
 
 def zone_of(connection: ArrowConnection, version: str, timezone: str) -> ZoneInfo:
     """The rules that make the days of an edition: ours, where nothing tells which did."""
-    if version == zones.VERSION:
-        return zones.zone(timezone)
-    return recorded(connection, version, timezone) or zones.zone(timezone)
+    if version == ZONES_VERSION:
+        return zone(timezone)
+    return recorded(connection, version, timezone) or zone(timezone)
 
 
 def recorded(connection: ArrowConnection, version: str, timezone: str) -> ZoneInfo | None:
@@ -68,5 +68,5 @@ def recorded(connection: ArrowConnection, version: str, timezone: str) -> ZoneIn
 @cache
 def _read(timezone: str, content: str) -> ZoneInfo:
     rules = b64decode(content)
-    own = zones.content(timezone)
-    return zones.zone(timezone) if rules == own else zones.read(timezone, rules)
+    own = zone_rules(timezone)
+    return zone(timezone) if rules == own else read_zone(timezone, rules)

@@ -1,6 +1,6 @@
 """Alembic's entry: the caller's connection and transaction, the tables of the warehouse.
 
-`migrate.py` and `revise.py` run it.
+`migrate.py` and `__main__.py` run it.
 """
 
 from alembic import context

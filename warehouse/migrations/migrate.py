@@ -11,10 +11,9 @@ from sqlalchemy.exc import DBAPIError
 
 from warehouse import command
 from warehouse.connections.arrow import ArrowConnection, open_arrow
-from warehouse.connections.backends import backend_of, display_url
-from warehouse.connections.engine import open_engine
+from warehouse.connections.engine import backend_of, display_url, open_engine
 from warehouse.migrations.sqlite_stats import write_statistics
-from warehouse.operations.hash_secret import agree_on_hash_secret
+from warehouse.persons.hash_secret import agree_on_hash_secret
 from warehouse.setting_values import SettingError
 
 SCRIPTS: Final = Path(__file__).parent
@@ -54,7 +53,7 @@ def open_migrated(url: str, *, creates: bool = True) -> Iterator[ArrowConnection
 
 
 def require_warehouse(url: str) -> None:
-    """Raises NoWarehouse where there is none, and creates nothing, not even an empty file."""
+    """Raise NoWarehouse where there is none, and creates nothing, not even an empty file."""
     if not backend_of(url).is_missing:
         engine = open_engine(url)
         with engine.connect() as connection:
@@ -67,7 +66,7 @@ def require_warehouse(url: str) -> None:
 
 
 def require_own_sessions(engine: Engine, url: str) -> None:
-    """Raises SettingError for a URL at which a job would share its sessions with others: its settings would
+    """Raise SettingError for a URL at which a job would share its sessions with others: its settings would
     become theirs, and its temporary tables would get lost."""
     if backend_of(url).shares_sessions(engine):
         raise SettingError(

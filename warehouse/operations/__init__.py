@@ -1,5 +1,6 @@
-"""The service's record of its own work: jobs and schedulers, imports and their rejects, pulls, forms that
-were seen, requests to forget, and the conditions that need a person (START HERE: `conditions.py`).
+"""The processes that work for the warehouse, as they record themselves, and conditions that need a person.
 
-Leases of editions are in `warehouse/editions/leases.py`.
+`job_runs.py`: runs of jobs, which are the leases of scheduled jobs and of tasks; `tasks.py`: what pages ask
+of them; `schedulers.py` and `collectors.py`: their heartbeats; `process_id.py`: the owner of a lease. Leases
+of editions are in `warehouse/editions/leases.py`. START HERE: `conditions.py`, which lists the conditions.
 """

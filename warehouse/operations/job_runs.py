@@ -54,7 +54,13 @@ def begin(connection: ArrowConnection, record: Record, now: int) -> bool:
     """Insert the row of a run that starts; sets its `run_id`. Commits. False, without a row, if the run is
     exclusive and another one of its job lives."""
     if record.is_exclusive:
-        _end_dead(connection, record.job, now)
+        # An exclusive run whose process has died has ended.
+        owner = holder(connection, record.job)
+        connection.execute(
+            f"UPDATE job_run SET state = '{DIED}', ended_at = seen_at WHERE {_EXCLUSIVE} "
+            "AND (owner = $2 OR seen_at < $3 OR seen_at > $4)",
+            *(record.job, owner if is_dead(owner) else "", now - LEASE_MICROS, now + CLOCK_SKEW),
+        )
     run_id = connection.value(
         "INSERT INTO job_run (job, arguments, owner, started_at, seen_at, state, is_exclusive) "
         "VALUES ($1, $2, $3, $4, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING run_id",
@@ -68,16 +74,6 @@ def begin(connection: ArrowConnection, record: Record, now: int) -> bool:
     connection.commit()
     record.run_id = run_id or 0
     return run_id is not None
-
-
-def _end_dead(connection: ArrowConnection, job: str, now: int) -> None:
-    """Have the exclusive run of a job count as ended if it has died."""
-    owner = holder(connection, job)
-    connection.execute(
-        f"UPDATE job_run SET state = '{DIED}', ended_at = seen_at WHERE {_EXCLUSIVE} "
-        "AND (owner = $2 OR seen_at < $3 OR seen_at > $4)",
-        *(job, owner if is_dead(owner) else "", now - LEASE_MICROS, now + CLOCK_SKEW),
-    )
 
 
 def holder(connection: ArrowConnection, job: str) -> str:
@@ -108,7 +104,7 @@ def update(connection: ArrowConnection, record: Record, now: int, state: str = R
 
 
 def work_at(connection: ArrowConnection, record: Record, item: str) -> None:
-    """Have the row of a run say, in place of its arguments, at what it works now. Commits."""
+    """Record in a run's row, in place of its arguments, the item at which it works now. Commits."""
     record.arguments = item[:_MAX_LENGTH]
     connection.execute(
         "UPDATE job_run SET arguments = $1 WHERE run_id = $2", record.arguments, record.run_id
@@ -117,7 +113,8 @@ def work_at(connection: ArrowConnection, record: Record, item: str) -> None:
 
 
 def ended_at(connection: ArrowConnection, record: Record) -> Counter[str]:
-    """How many earlier runs of the job ended, however they did, while they worked at an item. Commits."""
+    """The number of earlier runs of the job that ended, however they did, while they worked at an item.
+    Commits."""
     rows = connection.table(
         "SELECT arguments, COUNT(*) AS runs FROM job_run WHERE job = $1 AND run_id < $2 "
         "AND arguments <> '' GROUP BY arguments",
@@ -129,7 +126,7 @@ def ended_at(connection: ArrowConnection, record: Record) -> Counter[str]:
 
 
 def forget_work(connection: ArrowConnection, record: Record, item: str) -> None:
-    """Have no earlier run of the job count as ended at this item. Commits."""
+    """Forget that earlier runs of the job ended at this item. Commits."""
     connection.execute(
         "UPDATE job_run SET arguments = '' WHERE job = $1 AND arguments = $2", record.job, item
     )
@@ -144,7 +141,7 @@ LAST_OF_EACH: Final = (
 
 
 def last_of_each(connection: ArrowConnection, now: int) -> list[dict[str, Any]]:
-    """The last run of each job, by job: see `at`; of tasks those of the last day. Commits."""
+    """The last run of each job, by job (see `at`); of tasks, the runs of the last day. Commits."""
     rows = connection.table(LAST_OF_EACH).to_pylist()
     connection.commit()
     return [

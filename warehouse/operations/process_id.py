@@ -35,7 +35,7 @@ def new_owner() -> str:
 
 
 def own_name() -> str:
-    """This process as people are shown it: `host:pid`."""
+    """The name of this process for people: `host:pid`."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
@@ -74,7 +74,7 @@ def this_machine() -> str:
 
 
 def _birth(pid: int) -> str:
-    """When a process began, in ticks since the boot; "" if it has ended.
+    """The begin of a process, in ticks since the boot; "" if it has ended.
 
     Without `/proc` it is only known whether the number is in use.
     """

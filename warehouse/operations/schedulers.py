@@ -1,5 +1,5 @@
-"""The schedulers that work for the warehouse, as they record themselves: their schedule, their last sign of
-life, and what lies in their landing folder. Each is a row of the table `scheduler`.
+"""The schedulers that work for the warehouse, as they record themselves: their schedule, their last
+heartbeat, and what lies in their landing folder. Each is a row of the table `scheduler`.
 """
 
 import json
@@ -35,31 +35,34 @@ _AS_JSON: Final = ("schedule", "host_findings")
 
 @dataclass(frozen=True)
 class SchedulerRecord:
-    """One scheduler. `schedule`: for each job `job`, `command`, `when`, and `every_seconds` or `cron`.
-    `due_at`: when the next of them is due. `landed_since`: when the oldest file landed that waits in its
-    landing folder, 0 without one. `host_findings`: as in `Landing`."""
+    """One scheduler."""
 
     owner: str
     started_at: int
     seen_at: int
+    # When the next job is due.
     due_at: int
+    # A row for each job: `job`, `command`, `when`, and `every_seconds` or `cron`.
     schedule: list[dict[str, Any]]
     landing_folder: str
     landed_files: int
+    # When the oldest file landed that waits in its landing folder, 0 without one.
     landed_since: int
+    # The `findings` of its `Landing`.
     host_findings: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True)
 class Landing:
-    """A landing folder. `since`: when the oldest of its files landed that nothing imports, 0 without one.
-    `findings`: what needs a person there, a condition and a message each. `machines`: those that see it (see
-    `process_id`), by default this one."""
+    """A landing folder."""
 
     folder: str
     files: int
+    # When the oldest of its files landed that nothing imports, 0 without one.
     since: int
+    # The alerts of the host: a condition and a message each.
     findings: Sequence[Sequence[str]] = ()
+    # The machines that see it (see `process_id`), by default this one.
     machines: frozenset[str] = field(default_factory=lambda: frozenset([this_machine()]))
 
 
@@ -89,7 +92,7 @@ def landings(
     return list(by_folder.values())
 
 
-def sign_of_life(connection: ArrowConnection, record: SchedulerRecord) -> None:
+def record_heartbeat(connection: ArrowConnection, record: SchedulerRecord) -> None:
     """Write that a scheduler is alive; forget those that were not seen for a day. Commits."""
     columns = column_names(scheduler)
     row = asdict(record) | {name: json.dumps(getattr(record, name)) for name in _AS_JSON}
@@ -119,7 +122,8 @@ def alive(schedulers: Sequence[SchedulerRecord], now: int) -> list[SchedulerReco
 
 
 def next_refresh_at(connection: Connection, now: int) -> int:
-    """When the next refresh begins, by the scheduler that was seen last; 0 where none is alive."""
+    """The instant at which the next refresh begins, by the scheduler that was seen last; 0 where none is
+    alive."""
     alive_times = {"first": now - ALIVE_MICROS, "last": now + CLOCK_SKEW}
     stored = connection.scalar(_LATEST, alive_times)
     for job in json.loads(stored or "[]"):

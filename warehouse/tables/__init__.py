@@ -7,8 +7,7 @@ All but the shop-wide tables (raw, ads, shops, members) have `edition` in their 
 from typing import Final
 
 from warehouse.tables.ads import ad_account, ad_spend, exchange_rate
-from warehouse.tables.daily import DAILY
-from warehouse.tables.dimensions import dim_discount_code, dim_step, dim_text, dim_utm
+from warehouse.tables.daily import DAILY, dim_discount_code, dim_step, dim_text, dim_utm
 from warehouse.tables.facts import (
     code_usage,
     fact_answer,
@@ -23,7 +22,6 @@ from warehouse.tables.imports import (
     REPEATED,
     VERSIONS,
     ad_spend_stated,
-    dropped_file,
     form_seen,
     form_version,
     import_file,
@@ -45,7 +43,7 @@ from warehouse.tables.queue import (
     edition_batch,
     import_batch,
     reject,
-    reject_retry,
+    task,
     zone_rules,
 )
 from warehouse.tables.raw import kept_facts, kept_key, raw_event, raw_order
@@ -55,6 +53,7 @@ from warehouse.tables.shops import (
     forgotten,
     form,
     form_creation,
+    form_forgotten,
     form_sighting,
     note,
     shop,

@@ -1,4 +1,4 @@
-"""Declaring tables: one `metadata`, the column types, and helpers for callers.
+"""The parts of which tables are declared: one `metadata`, the column types, and helpers for callers.
 
 No column that figures are made of is ever NULL: a missing text is "", a missing id 0, and the time of
 something that has not happened is `time.NEVER`. So minima, joins and columnar reads need no special
@@ -10,17 +10,24 @@ from typing import Any, Final
 from sqlalchemy import (
     BigInteger,
     Column,
+    Dialect,
     Index,
     Integer,
+    Label,
     LargeBinary,
     MetaData,
     SmallInteger,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     event,
+    func,
+    type_coerce,
 )
 from sqlalchemy import text as sql
+
+from warehouse.domain.time import NEVER
 
 metadata: Final = MetaData(
     naming_convention={
@@ -59,6 +66,11 @@ def key(name: str) -> Column[Any]:
     return Column(name, BigInteger(), primary_key=True, autoincrement=False)
 
 
+def part_key(name: str) -> Column[Any]:
+    """A part of a row that is cut into several, from 0 on: the last column of the primary key."""
+    return Column(name, BigInteger(), primary_key=True, autoincrement=False, server_default="0")
+
+
 def text_key(name: str) -> Column[Any]:
     """A text that is part of the primary key."""
     return Column(name, _TEXT, primary_key=True)
@@ -72,7 +84,7 @@ def serial_key(name: str) -> Column[Any]:
 
 
 def _count_up(_column: Column[Any], table: Table) -> None:
-    # Else SQLite would give the number of the last row again once that is deleted.
+    # Without this, SQLite would give the number of the last row again once that is deleted.
     table.dialect_options["sqlite"]["autoincrement"] = True
 
 
@@ -111,3 +123,23 @@ def partially_indexed(table: Table) -> tuple[str, ...]:
             if str(one.dialect_options["sqlite"]["where"]) == f"{column.name} <> 0"
         )
     )
+
+
+class Words(TypeDecorator[tuple[str, ...]]):
+    """Words with spaces between them, read as a tuple."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
+        return tuple((value or "").split())
+
+
+def words(column: Any) -> Label[Any]:
+    """A text as a tuple of its words."""
+    return type_coerce(column, Words()).label(column.name)
+
+
+def happened(column: Any, never: int = NEVER) -> Label[Any]:
+    """An instant, None where it has not happened."""
+    return func.nullif(column, never).label(column.name)

@@ -66,7 +66,7 @@ fact_form_session: Final = Table(
         where="customer <> 0",
     ),
     index("edition", "email", where="email <> 0"),
-    # Few sessions are such. A form that has no others is found by them (`operations/conditions.py`).
+    # Few sessions are such. A form that has no others is found by them (`operations/data_checks.py`).
     index("edition", "form", where=NO_MILESTONE),
     sqlite_with_rowid=False,
 )

@@ -34,7 +34,7 @@ import_file: Final = Table(
     integer("shop_key"),
     text("kind"),
     text("file"),
-    # See `operations/imports.py`.
+    # See `intake/imports.py`.
     text("state"),
     # The run that imports it.
     integer("run_id"),
@@ -48,27 +48,10 @@ import_file: Final = Table(
     integer("rows_rejected"),
     # The accepted rows without a field that could not be used.
     integer("rows_incomplete"),
+    # When an undo had deleted its raw rows; figures may have them still. 0 until then.
+    integer("rows_gone_at"),
     index("shop_key", "import_id"),
     index("started_at"),
-)
-
-# The file that a shop dropped last on its Data page (`operations/dropped_files.py`).
-dropped_file: Final = Table(
-    "dropped_file",
-    metadata,
-    key("shop_key"),
-    # As its owner names it, and as it lies in the landing folder.
-    text("name"),
-    text("stored"),
-    integer("bytes"),
-    integer("dropped_at"),
-    text("state"),
-    # When it came to be in this state.
-    integer("since"),
-    # A JSON object: the content of the file, or why it was refused.
-    text("told"),
-    # How many processes have begun to look at it.
-    integer("tries"),
 )
 
 REPEATED: Final = {

@@ -45,7 +45,7 @@ job_run: Final = Table(
     ),
 )
 
-# A scheduler and its last sign of life (`operations/schedulers.py`).
+# A scheduler and its last heartbeat (`operations/schedulers.py`).
 scheduler: Final = Table(
     "scheduler",
     metadata,
@@ -64,7 +64,7 @@ scheduler: Final = Table(
     text("host_findings"),
 )
 
-# A host with collectors, and the last sign of life of one (`operations/collectors.py`).
+# A host with collectors, and the last heartbeat of one (`operations/collectors.py`).
 collector: Final = Table("collector", metadata, text_key("host"), integer("seen_at"))
 
 # A pull, which fetches by itself: a source of one shop (0: of all shops).
@@ -77,7 +77,7 @@ pull: Final = Table(
     text("name"),
     # A JSON object without secrets.
     text("config"),
-    # Encrypted with CREDENTIALS_KEY (`operations/credentials.py`); "": the environment has them.
+    # Encrypted with CREDENTIALS_KEY (`intake/shop_pulls.py`); "": the environment has them.
     text("credentials"),
     # A cron expression in UTC; "": only by hand.
     text("schedule"),

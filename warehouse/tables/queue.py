@@ -59,6 +59,8 @@ edition: Final = Table(
     integer("applied_through"),
     # Processes that ended without releasing its lease, since its figures last changed.
     integer("deaths"),
+    # Since when the shop's next edition is to replace it; 0 as long as none is.
+    integer("outdated_at"),
     # Two rollups at once must not rebuild the same shop twice.
     index("shop_key"),
     index("shop_key", unique=True, where="state = 'building'", name="uq_edition_building"),
@@ -94,7 +96,7 @@ reject: Final = Table(
     metadata,
     serial_key("reject_id"),
     text("kind"),
-    # For a row in a foreign format: the format's name, and the shop of the import.
+    # The format of a row of another system, and the shop of the import.
     text("format"),
     text("shop_id"),
     # The shop whose row it certainly is, 0 where that is not known: only its members may see it.
@@ -102,7 +104,7 @@ reject: Final = Table(
     text("file"),
     integer("line"),
     text("reason"),
-    # The reason, for programs (`operations/reject_reasons.py`).
+    # The reason, for programs (`domain/vocabulary.py`).
     text("code"),
     text("field"),
     text("text"),
@@ -117,14 +119,27 @@ reject: Final = Table(
     index("file", "line"),
 )
 
-# The last retry of its rejects that a shop asked for (`operations/reject_retries.py`).
-reject_retry: Final = Table(
-    "reject_retry",
+# Tasks: requests of pages and commands to jobs, of each subject of a shop the last one
+# (`operations/tasks.py`).
+task: Final = Table(
+    "task",
     metadata,
     key("shop_key"),
+    text_key("subject"),
+    text("kind"),
+    # A file: its name in the landing folder, and the one that its owner gave it. A retry: "", and the id
+    # through which rejects have been tried. An undo: the import.
+    text("item"),
+    text("payload"),
     integer("asked_at"),
-    # When it was done; 0 while some of them, with greater ids than `tried_through`, are to be tried.
-    integer("tried_at"),
-    integer("tried_through"),
-    integer("accepted"),
+    # Since when it waits, or the instant until which it waits.
+    integer("due_at"),
+    # Runs that took it, and the last one: its lease, for as long as the run lives.
+    integer("attempts"),
+    integer("run_id"),
+    # Rows that it has accepted so far.
+    integer("rows"),
+    # 0 until it has ended; then a JSON object, which has the `reason` of one that failed.
+    integer("ended_at"),
+    text("result"),
 )

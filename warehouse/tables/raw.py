@@ -40,8 +40,8 @@ raw_event: Final = Table(
     text("page_path"),
     *(text(name) for name in UTM_FIELDS),
     index("batch_id"),
-    # It begins with the session: SQLite, which has no statistics, would take one that begins with the shop
-    # for every statement that names a shop.
+    # The index begins with the session: SQLite, which has no statistics, would take one that begins
+    # with the shop for every statement that names a shop.
     index("form_session_id", "shop_key"),
     UniqueConstraint("shop_key", "event_id"),
 )
@@ -96,7 +96,7 @@ kept_facts: Final = Table(
 kept_key: Final = Table(
     "kept_key",
     metadata,
-    # Of shop and session, without the form: another one may count as its. Or of shop and address.
+    # Hashes of shop and session, without the form: another one may count as its. Or of shop and address.
     key("key_hash"),
     key("batch_id"),
     integer("shop_key"),

@@ -134,7 +134,7 @@ write_key: Final = Table(
     index("shop_key"),
 )
 
-# Tracking calls that the collector did not keep: `operations/uncollected.py`.
+# Tracking calls that the collector did not keep: `operations/collectors.py`.
 uncollected: Final = Table(
     "uncollected",
     metadata,
@@ -145,7 +145,7 @@ uncollected: Final = Table(
     integer("calls"),
 )
 
-# The last time that the collector saw each form of a shop: `operations/form_sightings.py`. In no figure.
+# The last time that the collector saw each form of a shop: `forms/form_sightings.py`. In no figure.
 form_sighting: Final = Table(
     "form_sighting",
     metadata,
@@ -159,6 +159,9 @@ form_sighting: Final = Table(
     small_integer("on_own_page"),
 )
 
+# Forms that only events named, and a member had forgotten. Their events stay.
+form_forgotten: Final = Table("form_forgotten", metadata, key("shop_key"), text_key("form_id"))
+
 # Imports drop the rows of these persons. Only this keyed hash of a person is kept.
 forgotten: Final = Table(
     "forgotten",
@@ -166,7 +169,9 @@ forgotten: Final = Table(
     key("shop_key"),
     text_key("identifier_hash"),
     integer("asked_at"),
-    # When the rows that there were had gone; 0 until then. And how many these were.
+    # When the raw rows that there were had gone, and when no edition had them any more; 0 until then. And how
+    # many these were.
+    integer("rows_gone_at"),
     integer("removed_at"),
     integer("events"),
     integer("orders"),

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from sqlalchemy import Connection, func, select
 
 from warehouse.catalogue import Summary
-from warehouse.daily.reader import read
+from warehouse.daily.reader import DailyRows
 from warehouse.domain.vocabulary import (
     ATTRIBUTION_TYPES,
     CUSTOMER_TYPES,
@@ -27,6 +27,7 @@ _DAYS: Final = 7
 _IDS: Final = 2_000
 # Dimensions that are days.
 _CALENDAR: Final = ("day", "submitted")
+_WORDS: Final = {"device": DEVICES, "type": ATTRIBUTION_TYPES, "customer_type": CUSTOMER_TYPES}
 # A visitor is a number of its own, which says nothing else.
 _NUMBERS: Final = ("bucket", "previous", "delay", "visitor", "is_first_session", "is_one")
 
@@ -40,9 +41,8 @@ def write_figures(connection: Connection, summary: Summary, edition: int, file: 
     writer: pq.ParquetWriter | None = None
     # One block at least, so that the columns of a summary without rows are there too.
     for day in range(first or 0, (last or 0) + 1, _DAYS):
-        sums = read(
-            connection, summary.name, edition, day, min(day + _DAYS - 1, last or 0), by=dims
-        )
+        until = min(day + _DAYS - 1, last or 0)
+        sums = DailyRows(connection, edition, day, until).sums(summary.name, by=dims)
         columns: dict[str, Any] = {}
         for name in dims:
             columns |= _labelled(connection, edition, name, sums[name])
@@ -61,12 +61,8 @@ def _labelled(
     """The column of a dimension as people read it, or the several columns that it stands for."""
     if name in _CALENDAR:
         return {name: pa.array(numbers.astype(np.int32)).cast(pa.date32())}
-    if name == "device":
-        return {name: pa.array(DEVICES).take(pa.array(numbers))}
-    if name == "type":
-        return {name: pa.array(ATTRIBUTION_TYPES).take(pa.array(numbers))}
-    if name == "customer_type":
-        return {name: pa.array(CUSTOMER_TYPES).take(pa.array(numbers))}
+    if name in _WORDS:
+        return {name: pa.array(_WORDS[name]).take(pa.array(numbers))}
     if name == "kind":
         types, levels = np.divmod(numbers, len(VISITOR_LEVELS))
         return {
@@ -88,7 +84,7 @@ def _labelled(
 def _looked_up(
     connection: Connection, table: Any, id: str, values: Iterable[str], edition: int, numbers: Any
 ) -> dict[int, tuple[str, ...]]:
-    """The values behind each of these ids; texts of "" for 0."""
+    """The values behind each of these ids; "" behind 0."""
     columns = [table.c[value] for value in values]
     wanted = [number for number in np.unique(numbers).tolist() if number]
     found: dict[int, tuple[str, ...]] = {0: ("",) * len(columns)}

@@ -2,7 +2,7 @@
 
 `close_shop` makes it unusable in one transaction: its row goes, and so do its keys and members. From then
 on nobody finds it: its keys open nothing, an import refuses its rows, a rollup leaves it out. Then
-`delete_rows` deletes everything else in portions, while others work. If that is interrupted,
+`delete_rows` deletes everything else in chunks, while others work. If that is interrupted,
 `finish_deletions` goes on, which the nightly `purge` calls. `deleted_shop` names the shop for a day: a
 request or an import that began before may still leave a row.
 
@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from warehouse import command
 from warehouse.connections.arrow import ArrowConnection
-from warehouse.connections.portions import delete_in_portions
+from warehouse.connections.chunks import delete_in_chunks
 from warehouse.domain.time import MICROS_PER_DAY
 from warehouse.editions import editions
 from warehouse.editions.editions import RETIRED
@@ -43,11 +43,11 @@ from warehouse.tables import (
 from warehouse.tables.base import metadata
 
 # Tables of a shop that let somebody or something in. They are small.
-_DOORS: Final = (api_key, write_key, sign_in, one_time_link, invitation, membership, pull)
+_CREDENTIALS: Final = (api_key, write_key, sign_in, one_time_link, invitation, membership, pull)
 DELETED: Final = "shop_deleted"
 """The action in the audit trail, which is of no shop: it stays."""
 
-# For so long a request or an import that began before may leave rows of a deleted shop.
+# A request or an import that began before may leave rows of a deleted shop for so long.
 _AFTERMATH: Final = MICROS_PER_DAY
 _EDITIONS_LEFT: Final = "SELECT edition FROM edition WHERE shop_key = $1 ORDER BY edition"
 
@@ -62,7 +62,7 @@ class UnknownShop(LookupError):
 
 
 def require_shop(connection: Connection, shop_id: str) -> None:
-    """Raises UnknownShop, unless the shop is there or being deleted."""
+    """Raise UnknownShop, unless the shop is there or being deleted."""
     for table in (shop, deleted_shop):
         if connection.scalar(select(table.c.shop_key).where(table.c.shop_id == shop_id).limit(1)):
             return
@@ -72,8 +72,8 @@ def require_shop(connection: Connection, shop_id: str) -> None:
 def close_shop(connection: Connection, shop_id: str, now: int, actor: str, source_ip: str) -> bool:
     """Make a shop unusable, and record who did it; False where that was done before. The caller commits.
 
-    A transaction that writes figures or raw rows of the shop is waited for. Raises UnknownShop, unless a
-    shop of this id is being deleted: then there is nothing left to do here.
+    Waits for a transaction that writes figures or raw rows of the shop. Raises UnknownShop, unless a shop of
+    this id is being deleted: then there is nothing left to do here.
     """
     require_shop(connection, shop_id)
     shop_key = connection.scalar(select(shop.c.shop_key).where(shop.c.shop_id == shop_id))
@@ -91,20 +91,20 @@ def close_shop(connection: Connection, shop_id: str, now: int, actor: str, sourc
     connection.execute(
         insert(deleted_shop), {"shop_key": shop_key, "shop_id": shop_id, "deleted_at": now}
     )
-    _delete_doors(connection, shop_key)
+    _delete_credentials(connection, shop_key)
     event = {"shop_key": 0, "at": now, "actor": actor, "source_ip": source_ip}
     connection.execute(insert(audit_event), event | {"action": DELETED, "detail": shop_id})
     return True
 
 
-def _delete_doors(connection: Connection, shop_key: int) -> None:
+def _delete_credentials(connection: Connection, shop_key: int) -> None:
     """Delete what lets somebody in to a shop, and the members that belong to no other shop, but for those who
     may add shops."""
     keys = select(api_key.c.credential_id).where(api_key.c.shop_key == shop_key)
     connection.execute(delete(form_creation).where(form_creation.c.credential_id.in_(keys)))
     own = select(membership.c.member_key).where(membership.c.shop_key == shop_key)
     members = connection.scalars(own).all()
-    for table in _DOORS:
+    for table in _CREDENTIALS:
         connection.execute(delete(table).where(table.c.shop_key == shop_key))
     elsewhere = select(membership.c.member_key).union(
         select(member.c.member_key).where(member.c.adds_shops == 1)
@@ -126,7 +126,7 @@ def is_left(connection: ArrowConnection, shop_id: str) -> bool:
 
 
 def delete_rows(connection: ArrowConnection, shop_id: str) -> None:
-    """Delete what is left of the deleted shops that had this id. Commits after every portion.
+    """Delete what is left of the deleted shops that had this id. Commits after every chunk.
 
     Rows that only name the id are left to a shop that was added under it again.
     """
@@ -135,16 +135,33 @@ def delete_rows(connection: ArrowConnection, shop_id: str) -> None:
     )
     connection.commit()
     for shop_key in keys.column(0).to_pylist():
-        _delete_editions(connection, shop_key)
+        # An edition that a rollup created at the same time is retired, too: its next write fails.
+        connection.lock_rows("edition", "edition", "shop_key = $1", shop_key)
+        connection.execute(
+            "UPDATE edition SET state = $2, lease_owner = '', lease_until = 0 WHERE shop_key = $1",
+            shop_key,
+            RETIRED,
+        )
+        connection.commit()
+        numbers = connection.table(_EDITIONS_LEFT, shop_key).column(0).to_pylist()
+        connection.commit()
+        editions.drop(connection, numbers)
         for table in tables_of_a_shop():
-            delete_in_portions(connection, table, f"shop_key = {shop_key}")
+            delete_in_chunks(connection, table, f"shop_key = {shop_key}")
     is_added_again = connection.value("SELECT shop_key FROM shop WHERE shop_id = $1", shop_id)
     connection.commit()
     if not is_added_again:
         for table in metadata.sorted_tables:
             if "shop_id" in table.c and "shop_key" not in table.c:
-                delete_in_portions(connection, table, "shop_id = $1", shop_id)
-        _delete_rejects(connection, shop_id)
+                delete_in_chunks(connection, table, "shop_id = $1", shop_id)
+        # Rejects of no certain shop name this one where it was not imported yet.
+        delete_in_chunks(
+            connection,
+            reject,
+            "shop_key = 0 AND (shop_id = $1 OR text LIKE $2 ESCAPE '!')",
+            shop_id,
+            f'%"{_escaped(shop_id)}"%',
+        )
         _delete_runs(connection, shop_id)
 
 
@@ -166,31 +183,6 @@ def tables_of_a_shop() -> list[Table]:
     return [raw_event, raw_order, *(table for table in rest if table not in others)]
 
 
-def _delete_editions(connection: ArrowConnection, shop_key: int) -> None:
-    """Commits. An edition that a rollup created at the same time is retired, too: its next write fails."""
-    connection.lock_rows("edition", "edition", "shop_key = $1", shop_key)
-    connection.execute(
-        "UPDATE edition SET state = $2, lease_owner = '', lease_until = 0 WHERE shop_key = $1",
-        shop_key,
-        RETIRED,
-    )
-    connection.commit()
-    numbers = connection.table(_EDITIONS_LEFT, shop_key).column(0).to_pylist()
-    connection.commit()
-    editions.drop(connection, numbers)
-
-
-def _delete_rejects(connection: ArrowConnection, shop_id: str) -> None:
-    """Delete the rejects of no certain shop that name this one: it was not imported yet. Commits."""
-    delete_in_portions(
-        connection,
-        reject,
-        "shop_key = 0 AND (shop_id = $1 OR text LIKE $2 ESCAPE '!')",
-        shop_id,
-        f'%"{_escaped(shop_id)}"%',
-    )
-
-
 def _delete_runs(connection: ArrowConnection, shop_id: str) -> None:
     """Delete the records of runs that have ended and name the shop. Commits."""
     rows = connection.table(
@@ -209,5 +201,5 @@ def _delete_runs(connection: ArrowConnection, shop_id: str) -> None:
 
 
 def _escaped(text: str) -> str:
-    """A text for LIKE, which takes it as it is."""
+    """Escape the wildcards of LIKE (`ESCAPE '!'`)."""
     return re.sub("([!%_])", r"!\1", text)

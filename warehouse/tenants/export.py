@@ -13,21 +13,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 import orjson
 from sqlalchemy import Connection, func, select
 
 from warehouse.backups.files import whole_or_nothing
 from warehouse.catalogue import SUMMARIES
-from warehouse.connections.backends import backend_of
-from warehouse.connections.engine import open_engine
+from warehouse.connections.engine import backend_of, open_engine
 from warehouse.domain.form_rules import LEFT_OUT, FormRules, parse
 from warehouse.domain.text_rules import MAX_ID
 from warehouse.domain.time import day_date, iso_millis
 from warehouse.domain.vocabulary import ANSWER, COMPLETE, EVENT_TYPES, SUBSCRIBE
-from warehouse.operations import notes
-from warehouse.operations.form_sightings import FINDING
+from warehouse.forms.form_sightings import FINDING
+from warehouse.shops import notes
 from warehouse.tables import edition, form_sighting, kept_facts, shop
 from warehouse.tenants.daily_figures import write_figures
 from warehouse.tenants.deletion import UnknownShop
@@ -80,15 +79,6 @@ _NOT_THE_SAME: Final = (
 )
 
 
-class FileExists(OSError):
-    """The archive is there already, and is not to be replaced."""
-
-    def __init__(self, file: Path) -> None:
-        super().__init__(
-            f"{file} is there already; choose another name, or say --force to replace it"
-        )
-
-
 @dataclass(frozen=True)
 class Exported:
     """The rows of an archive by kind of file, its size, and what is missing in it."""
@@ -100,10 +90,12 @@ class Exported:
 
 
 def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> Exported:
-    """Write a shop's archive. The file appears when it is complete. Raises UnknownShop, FileExists and
+    """Write a shop's archive. The file appears when it is complete. Raises UnknownShop and
     OSError."""
     if file.exists() and not force:
-        raise FileExists(file)
+        raise FileExistsError(
+            f"{file} is there already; choose another name, or say --force to replace it"
+        )
     engine = open_engine(url)
     with engine.connect().execution_options(**backend_of(url).snapshot_options) as connection:
         settings = select(shop, edition.c.window_days).join_from(
@@ -113,11 +105,19 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
         if row is None:
             raise UnknownShop(shop_id)
         with whole_or_nothing(file) as partial, zipfile.ZipFile(partial, "w") as archive:
-            rules = parse(row["form_rules"])
-            rows = _raw(connection, archive, row["shop_key"], shop_id, rules)
-            _seen_forms(connection, archive, row["shop_key"])
-            _notes(connection, archive, row["shop_key"])
-            purged_until = _purged_until(connection, row["shop_key"])
+            rules, rows = parse(row["form_rules"]), {}
+            for kind, stored in kinds_of_rows(connection, row["shop_key"], shop_id):
+                counted = _as_counted(kind, stored, rules)
+                if number := _write(archive, f"{kind}/{kind}", counted):
+                    rows[kind] = number
+            _write(archive, "seen-forms", _seen_forms(connection, row["shop_key"]))
+            # As `POST /v1/notes` takes them.
+            of_days = notes.of_days(connection, row["shop_key"])
+            on_days = ({"date": day_date(one.day).isoformat(), "text": one.text} for one in of_days)
+            _write(archive, "notes", on_days)
+            own = kept_facts.c.shop_key == row["shop_key"]
+            last_at = connection.scalar(select(func.max(kept_facts.c.last_at)).where(own))
+            purged_until = iso_millis(last_at)[:10] if last_at else ""
             readme = _README.format(
                 shop_id=shop_id,
                 kinds=" ".join(rows),
@@ -130,54 +130,14 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
     return Exported(rows, file.stat().st_size, purged_until)
 
 
-def _purged_until(connection: Connection, shop_key: int) -> str:
-    own = kept_facts.c.shop_key == shop_key
-    last_at = connection.scalar(select(func.max(kept_facts.c.last_at)).where(own))
-    return iso_millis(last_at)[:10] if last_at else ""
-
-
-def _raw(
-    connection: Connection,
-    archive: zipfile.ZipFile,
-    shop_key: int,
-    shop_id: str,
-    rules: FormRules,
-) -> dict[str, int]:
-    """Write the kinds that have rows; the number of each."""
-    counts = {}
-    for kind, stored in kinds_of_rows(connection, shop_key, shop_id):
-        rows = _as_counted(kind, stored, rules)
-        first = next(rows, None)
-        if first is not None:
-            with archive.open(f"{kind}/{kind}.ndjson.gz", "w", force_zip64=True) as member:
-                counts[kind] = _write(member, chain([first], rows))
-    return counts
-
-
-def _notes(connection: Connection, archive: zipfile.ZipFile, shop_key: int) -> None:
-    """Write the notes on days, if there are any, as `POST /v1/notes` takes them."""
-    rows: list[Row] = [
-        {"date": day_date(one.day).isoformat(), "text": one.text}
-        for one in notes.of_days(connection, shop_key)
-    ]
-    if rows:
-        with archive.open("notes.ndjson.gz", "w") as member:
-            _write(member, iter(rows))
-
-
-def _seen_forms(connection: Connection, archive: zipfile.ZipFile, shop_key: int) -> None:
-    """Write what the collector saw of forms on pages, if it saw any."""
+def _seen_forms(connection: Connection, shop_key: int) -> Iterator[Row]:
+    """The forms that the collector saw on pages."""
     seen = form_sighting.c
     own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
     is_form = ~seen.form_id.startswith(FINDING)
     own = own.where(seen.shop_key == shop_key, is_form).order_by(seen.form_id)
-    rows: list[Row] = [
-        {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
-        for form_id, name, path, seen_at in connection.execute(own)
-    ]
-    if rows:
-        with archive.open("seen-forms.ndjson.gz", "w") as member:
-            _write(member, rows)
+    for form_id, name, path, seen_at in connection.execute(own):
+        yield {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
 
 
 def _as_counted(kind: str, rows: Iterable[Row], rules: FormRules) -> Iterator[Row]:
@@ -209,9 +169,16 @@ def _issued(row: Row, code: str) -> Row:
     return {name: value for name, value in (issued | nothing).items() if value is not None}
 
 
-def _write(member: IO[bytes], rows: Iterable[Row]) -> int:
-    with gzip.GzipFile("", "wb", _LEVEL, member) as packed:
-        for count, row in enumerate(rows, 1):  # noqa: B007
+def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[Row]) -> int:
+    """Write rows, if there are any; returns how many."""
+    first = next(rows, None)
+    if first is None:
+        return 0
+    with (
+        archive.open(f"{name}.ndjson.gz", "w", force_zip64=True) as member,
+        gzip.GzipFile("", "wb", _LEVEL, member) as packed,
+    ):
+        for count, row in enumerate(chain([first], rows), 1):  # noqa: B007
             packed.write(orjson.dumps(row) + b"\n")
     return count
 

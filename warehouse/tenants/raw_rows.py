@@ -7,7 +7,7 @@ of an answer without content (`-`). An e-mail address is exported as the mark of
 which another installation stores as it is, and so has the same persons.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import orjson
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, Table, exists, or_, select, tuple_, u
 from warehouse.domain.email_hash import keyed_mark
 from warehouse.domain.time import NEVER, day_date, from_micros
 from warehouse.domain.vocabulary import ANSWER, DEVICES, EVENT_TYPES, STEP_COMPLETE, STEP_VIEW
-from warehouse.operations.form_rules import BY_MEMBER
+from warehouse.forms.form_rules import BY_MEMBER
 from warehouse.tables import (
     ad_account,
     ad_spend,
@@ -56,8 +56,8 @@ def kinds_of_rows(
     def of_shop(table: Table) -> Select[Any]:
         return select(table).where(table.c.shop_key == shop_key)
 
-    selected: dict[str, tuple[Select[Any], Callable[[Row], Iterator[Row]]]] = {
-        "shops": (of_shop(shop), _shops),
+    selected: dict[str, tuple[Select[Any], Callable[[Row], Iterable[Row]]]] = {
+        "shops": (of_shop(shop), lambda row: [_named(row, "shop_id name currency timezone")]),
         "forms": (of_shop(form), _forms),
         "exchange-rates": (select(exchange_rate).where(of_currencies), _exchange_rates),
         "ad-accounts": (of_shop(ad_account), _ad_accounts),
@@ -72,17 +72,13 @@ def kinds_of_rows(
 def _rows(
     connection: Connection,
     statement: Select[Any],
-    rows_of: Callable[[Row], Iterator[Row]],
+    rows_of: Callable[[Row], Iterable[Row]],
     shop_id: str,
 ) -> Iterator[Row]:
     result = connection.execute(statement, execution_options={"yield_per": _ROWS})
     for stored in result.mappings():
         for row in rows_of({"shop_id": shop_id, **stored}):
             yield {name: value for name, value in row.items() if value not in ("", None)}
-
-
-def _shops(stored: Row) -> Iterator[Row]:
-    yield _named(stored, "shop_id name currency timezone")
 
 
 def _forms(stored: Row) -> Iterator[Row]:

@@ -74,7 +74,7 @@ class Campaigns:
         self.currencies: set[str] = set()
         self.rates = Rates()
         self._sources: dict[str, _SourceCampaigns] = {}
-        # By day and name ascending, so the last one is the latest.
+        # Rows come by day and name, so the last one is the latest.
         for row in connection.execute(_NAMED, {"shop_key": shop_key}):
             campaign = row.provider, row.campaign_id
             self.names[campaign] = row.campaign_name

@@ -51,7 +51,12 @@ def write_table(
     writer = csv.writer(text, lineterminator="\r\n")
     columns = _columns(row)
     # Days and instants are to be taken for what they are.
-    texts = {name for name in columns if of_spreadsheet and not _is_date(row, name)}
+    dates = {
+        name
+        for name, column in row.columns.items()
+        if isinstance(column, PlainColumn) and column.schema.get("format") in ("date", "date-time")
+    }
+    texts = {*columns} - dates if of_spreadsheet else set()
     writer.writerow(columns)
     for line in lines:
         cells = dict(_cells(row, line))
@@ -62,11 +67,6 @@ def write_table(
             ]
         )
     return text.getvalue().encode()
-
-
-def _is_date(row: Row, name: str) -> bool:
-    column = row.columns.get(name)
-    return isinstance(column, PlainColumn) and column.schema.get("format") in ("date", "date-time")
 
 
 @cache

@@ -5,6 +5,7 @@ The OpenAPI document and the CSV columns follow from the declaration. This modul
 share. Its checks run in the contract's order: 403, 404, then the request; the 401 comes before routing.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import cleandoc
@@ -32,11 +33,14 @@ from web.http.errors import not_found
 from web.http.etags import NotModified, State, client_has, digest, entity_tag, validators
 from web.http.known_answers import keep_until
 from web.http.parameters import Parameter, RequestHeader, dimension, one_text, require_known
-from web.services import services
+from web.http.services import services
 
 VERSION: Final = "/v1"
 # Where the configuration of the application has its `RowLimits`.
 ROW_LIMITS: Final = "ROW_LIMITS"
+
+# The part of a path that is a page's, too.
+_PAGE: Final = re.compile(r"/\w+(/\{\w+\})?")
 
 # The texts of a parameter, one for each time that it was sent.
 TextsOf = Callable[[str], list[str]]
@@ -47,17 +51,17 @@ The change of day counts by itself, through the window."""
 
 
 def no_clock(_query: Query) -> Clock:
-    """The answer depends on the time only through its window."""
+    """A clock of answers that depend on the time only through their window."""
     return 0, NEVER
 
 
 def any_item(_connection: Connection, _shop: Shop, _item_id: str) -> bool:
-    """Nothing is asked about an order or a note."""
+    """A check that finds every item: the endpoint is about no order and no note."""
     return True
 
 
 def no_rule(_shop: Shop, **_values: Any) -> None:
-    """Any values of the parameters go together."""
+    """A rule by which any values of the parameters go together."""
 
 
 class CachedAnswer(NamedTuple):
@@ -71,30 +75,22 @@ class CachedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` has `{id}` for a form's id, `{orderId}` or `{noteId}` for that of what `exists`; without a
-    `method` it is a name, and no address. With `scope` None, any valid key will do.
+    """An endpoint of the API: a function, and all that requests, pages and the API's document need to know.
 
-    `function(query, **parameters)`, with those of its parameters that are no `filters`, returns `data` or an
-    `Answer`. Its name is that of the operation, and its docstring becomes the summary and the description
-    (`web/openapi/`). `data` is a list of rows of one kind,
-    a `single` row, or an object for each value of `dimension` (`by_dimension`). `body` is the row of the
-    request's body. `refusals` are codes that only this endpoint answers with, by status. `request_headers`
-    are headers that only this endpoint reads, and `response_headers` the names of those that only its answer
-    has (`web/http/response_headers.py`). `rule` raises the 400 for values that do not go together, or
-    not with the shop; it also runs for answers from the cache.
-
-    A GET whose ETag the client already has is a 304. The ETag follows the state of one form or of notes
-    (`own_state`), or of the whole shop; in the second case `clock` adds how the answer depends on
-    the present instant, and the answer is cached (`web/db/shop_cache.py`).
-
-    Figures are read from the read replica, where there is one; an endpoint `at_primary` reads what requests
-    write, so that a client sees at once what it has written.
+    A GET whose ETag the client already has is a 304. The ETag follows `own_state`, or the state of the whole
+    shop and `clock`; in the second case the answer is cached (`web/db/shop_cache.py`).
     """
 
+    # Without one, `path` is a name for pages, and no address.
     method: str
+    # `{id}` stands for a form's id, `{orderId}` and `{noteId}` for that of what `exists`.
     path: str
+    # The scope that a key needs; with None, any valid key will do.
     scope: str | None
+    # `function(query, **parameters)`, with those that are no `filters`, returns `data` or an `Answer`. Its
+    # name is that of the operation; its docstring becomes the summary and the description (`web/openapi/`).
     function: Callable[..., Any]
+    # A list of rows of one kind, a `single` row, or an object for each value of `dimension` (`by_dimension`).
     data: Row | Mapping[str, Row]
     parameters: tuple[Parameter, ...] = ()
     filters: tuple[Parameter, ...] = ()
@@ -102,20 +98,42 @@ class Endpoint:
     ranged: bool = True
     status: int = 200
     meta: Row = META
+    # The row of the request's body.
     body: Row | None = None
+    # The codes that only this endpoint answers with, by status.
     refusals: Mapping[int, str] = field(default_factory=dict)
+    # The headers that only this endpoint reads, and the names of those that only its answer has.
     request_headers: tuple[RequestHeader, ...] = ()
     response_headers: tuple[str, ...] = ()
     exists: Callable[[Connection, Shop, str], bool] = any_item
+    # Raises the 400 for values that do not go together, or not with the shop; also of a cached answer.
     rule: Callable[..., None] = no_rule
+    # How the answer depends on the present instant.
     clock: Callable[[Query], Clock] = no_clock
+    # The state of one form, or of notes.
     own_state: Callable[[Query], State] | None = None
+    # Whether it reads what requests write, so that a client sees at once what it has written. All others read
+    # from the read replica, where there is one.
     at_primary: bool = False
     page_needs: tuple[str, str] | None = None
+    # The address of the page that shows the answer, where `path` does not begin with it.
+    page: str = ""
 
     @property
     def address(self) -> str:
         return VERSION + self.path
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The kinds of its `data`: one, or one for each dimension."""
+        return [self.data] if isinstance(self.data, Row) else list(self.data.values())
+
+    @property
+    def shown_at(self) -> str:
+        """The address of the page that shows the answer to a person, with `{id}` or `{orderId}`: `page`, or
+        the one that is called as its path begins."""
+        begins = _PAGE.match(self.path)
+        return self.page or (begins[0] if begins else "/")
 
     @property
     def member_needs(self) -> tuple[str, str] | None:
@@ -206,7 +224,7 @@ class Endpoint:
         return answer.data, answer.meta
 
     def table(self, query: Query) -> Response:
-        """The same answer as CSV."""
+        """The answer to a request, as CSV."""
         data, meta = self.read(query)
         return self._table(query, {}, meta, data)
 
@@ -228,15 +246,24 @@ class Endpoint:
         current.template = self.address
         query = self._parse_request(current, request.args, self.names, form_id, item_id)
         if self.method != "GET":
-            return self._write(query)
+            answer = self._answer(query)
+            headers = dict(answer.headers)
+            if answer.state:
+                headers["ETag"] = _tag(query, answer.state)
+            return _envelope(query, encode(answer.data), self.status, headers, answer.meta)
         cached = self._cached(query)
         version, until = (cached.version, cached.until) if cached else self._version(query)
         tag = _tag(query, version)
         headers = validators(tag, version.since, query.now)
         is_at_client = client_has(tag)
-        # What is asked for the first time may never be asked for again.
-        if cached or is_at_client:
-            self._keep_known(query, version, until)
+        # A question that comes for the first time may never come again.
+        is_repeated = cached or is_at_client
+        is_of_look_up = self.own_state is None and self.exists is any_item
+        # Its `Last-Modified` stands unless that moves with the clock.
+        if is_repeated and is_of_look_up and version.since <= query.now:
+            # Its window stands until the shop's midnight.
+            midnight = day_start(query.today + 1, query.shop.timezone)
+            keep_until(min(until, midnight))
         if is_at_client:
             return NotModified(headers=headers)
         if cached:
@@ -279,11 +306,14 @@ class Endpoint:
         format = requested_format() if FORMAT.name in names else JSON
         values = self.parse(texts_of, shop)
         today = local_day(now, shop.timezone)
+        text = one_text(texts_of("range"), "range", "invalid_range") if self.ranged else None
         return self.query(
             current.connection,
             shop,
             values,
-            self._window(texts_of, shop, today),
+            last_days(DEFAULT_DAYS, today, shop.timezone)
+            if text is None
+            else parse_range(text, today, shop.timezone),
             now=now,
             today=today,
             form_id=form_id,
@@ -292,12 +322,6 @@ class Endpoint:
             credential_id=caller.credential_id,
             format=format,
         )
-
-    def _window(self, texts_of: TextsOf, shop: Shop, today: int) -> Window:
-        text = one_text(texts_of("range"), "range", "invalid_range") if self.ranged else None
-        if text is None:
-            return last_days(DEFAULT_DAYS, today, shop.timezone)
-        return parse_range(text, today, shop.timezone)
 
     def _cached(self, query: Query) -> CachedAnswer | None:
         cached: CachedAnswer | None = query.cache.find(query.key, query.now)
@@ -329,20 +353,6 @@ class Endpoint:
             query.cache.keep(query.key, cached, size, until)
         return data
 
-    def _keep_known(self, query: Query, version: State, until: int) -> None:
-        """Have the whole answer kept, where it follows from the look-up of the key alone. Its window stands
-        until the shop's midnight, and its `Last-Modified` unless that moves with the clock."""
-        if self.own_state is None and self.exists is any_item and version.since <= query.now:
-            midnight = day_start(query.today + 1, query.shop.timezone)
-            keep_until(min(until, midnight))
-
-    def _write(self, query: Query) -> Response:
-        answer = self._answer(query)
-        headers = dict(answer.headers)
-        if answer.state:
-            headers["ETag"] = _tag(query, answer.state)
-        return _envelope(query, encode(answer.data), self.status, headers, answer.meta)
-
     def _respond(
         self,
         query: Query,
@@ -353,7 +363,9 @@ class Endpoint:
     ) -> Response:
         """The answer to a GET in the requested format, from `data` or from the same `values`."""
         if meta.get("nextCursor"):
-            headers["Link"] = _next_link(meta["nextCursor"])
+            others = [one for one in request.args.items(multi=True) if one[0] != "cursor"]
+            following = urlencode([*others, ("cursor", meta["nextCursor"])])
+            headers["Link"] = f'<{request.path}?{following}>; rel="next"'
         if query.format == JSON:
             return _envelope(query, data, 200, headers, meta)
         return self._table(query, headers, meta, values())
@@ -387,7 +399,7 @@ def get(
     filters: tuple[Parameter, ...] = (),
     **more: Any,
 ) -> Callable[[Callable[..., Any]], Endpoint]:
-    """Decorates the function that answers. `limited`: rows after the first ones are summed in the row
+    """Decorate the function that answers. `limited`: rows after the first ones are summed in the row
     `(other)`. `filters` (`web/api/filters.py`) choose what the query reads; the function is not given them.
     `more` are further members of `Endpoint`."""
     if limited:
@@ -402,7 +414,7 @@ def get(
 
 
 def for_pages(name: str, row: Row, **more: Any) -> Callable[[Callable[..., Any]], Endpoint]:
-    """Decorates a function that answers pages alone, in rows of one kind: the API has no address for it. Its
+    """Decorate a function that answers pages alone, in rows of one kind: the API has no address for it. Its
     answers are kept under the `name`."""
     return lambda function: Endpoint("", name, None, function, row, **more)
 
@@ -410,7 +422,7 @@ def for_pages(name: str, row: Row, **more: Any) -> Callable[[Callable[..., Any]]
 def write(
     method: str, path: str, scope: str, body: Row | None, data: Row, **more: Any
 ) -> Callable[[Callable[..., Any]], Endpoint]:
-    """Decorates the function that writes what a body says, or takes away what the path names."""
+    """Decorate the function that writes what a body says, or takes away what the path names."""
     return lambda function: Endpoint(
         method,
         path,
@@ -440,9 +452,3 @@ def _envelope(
 
 def _meta(query: Query, meta: Mapping[str, Any]) -> dict[str, Any]:
     return {"requestId": request_id(), **query.meta, **meta}
-
-
-def _next_link(cursor: str) -> str:
-    """The value of `Link` for the next page: the address of the request at hand with another cursor."""
-    query = [(name, text) for name, text in request.args.items(multi=True) if name != "cursor"]
-    return f'<{request.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'

@@ -1,4 +1,4 @@
-"""Equal age: two ranges of submissions can be compared where both had as many days to buy."""
+"""Conversion windows: two ranges of submissions can be compared where their orders count for as many days."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ def window_days(shop: Shop) -> int:
 
 
 def require_within_window(shop: Shop, within: int | None, **_others: Any) -> None:
-    """Raises the 400 for more days to buy than an order has to be credited."""
+    """Raise the 400 for a conversion window that is longer than the shop's attribution window."""
     if within and within > window_days(shop):
         raise malformed(
             "invalid_within",
@@ -36,10 +36,10 @@ def require_within_window(shop: Shop, within: int | None, **_others: Any) -> Non
 
 
 def age_clock(query: Query) -> tuple[int, int]:
-    """Today, until every submission of the window is old enough for the `within` that is asked for."""
+    """A clock that moves with the day until every submission of the window is old enough for `within`."""
     return (0, NEVER) if query.within is None else old_enough_clock(query, query.within)
 
 
 def old_enough_clock(query: Query, days: int) -> tuple[int, int]:
-    """Today, until every submission of the window is so many whole days old."""
+    """A clock that moves with the day until every submission of the window is so many whole days old."""
     return min(query.today, query.window.last + days + 1), NEVER

@@ -79,7 +79,11 @@ class _StoredRates:
         inverse = self._last(day, target, source)
         if inverse is not None:
             return WORKING.divide(Decimal(1), inverse)
-        for base in self._bases():
+        if self._base_currencies is None:
+            self._base_currencies = sorted(
+                filter(None, self._connection.execute(_EVERY_BASE).scalars())
+            )
+        for base in self._base_currencies:
             source_rate, target_rate = self._last(day, base, source), self._last(day, base, target)
             if source_rate is not None and target_rate is not None:
                 return WORKING.divide(target_rate, source_rate)
@@ -97,10 +101,3 @@ class _StoredRates:
         days, rates = self._pairs[base, quote]
         index = bisect_right(days, day)
         return rates[index - 1] if index else None
-
-    def _bases(self) -> list[str]:
-        if self._base_currencies is None:
-            self._base_currencies = sorted(
-                filter(None, self._connection.execute(_EVERY_BASE).scalars())
-            )
-        return self._base_currencies

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, or_, select
 
 from warehouse.connections.errors import Unavailable
 from warehouse.daily.group_sum import Column
@@ -72,16 +72,34 @@ def chosen_sessions(connection: Connection, number: int, filter: Mapping[str, st
         chosen["is_first_session"] = np.array([VISITORS.index(filter["visitor"])])
     if "variant" in filter:
         chosen["variant"] = np.array([variant_id(filter["variant"])])
-    utm = {name: text_of(filter[name]) for name in UTM_FILTERS if name in filter}
+    utm = _utm_of(filter)
     if utm:
-        own = (is_asked(dim_utm.c[name], utm.get(name)) for name in UTM_FILTERS)
-        found = connection.scalars(select(dim_utm.c.utm).where(dim_utm.c.edition == number, *own))
+        found = connection.scalars(_ids(number, utm))
         # 0 stands for six empty values.
         chosen["utm"] = np.array([*found, *([] if any(utm.values()) else [0])], dtype=np.int64)
     return chosen
 
 
-def is_asked(value: ColumnElement[Any], wanted: str | int | None) -> ColumnElement[bool]:
-    """The condition that a value, which is never null, is the wanted one, or that none is wanted: a statement
-    is the same, whichever filters are given."""
-    return value == func.coalesce(bindparam(None, wanted, type_=value.type, unique=True), value)
+def has_utm(id: ColumnElement[int], number: int, filter: Mapping[str, str]) -> ColumnElement[bool]:
+    """The condition that an id stands for UTM values that the filters ask for, or that they ask for none (see
+    `is_asked`). PostgreSQL finds these ids once, and reads what has them in the order of its index."""
+    utm = _utm_of(filter)
+    asked = bindparam(None, 1 if utm else None, type_=id.type, unique=True)
+    empty = bindparam(None, None if any(utm.values()) else 0, type_=id.type, unique=True)
+    return or_(asked.is_(None), id.in_(_ids(number, utm)), id == empty)
+
+
+def _utm_of(filter: Mapping[str, str]) -> dict[str, str]:
+    return {name: text_of(filter[name]) for name in UTM_FILTERS if name in filter}
+
+
+def _ids(number: int, utm: Mapping[str, str]) -> Select[tuple[int]]:
+    own = (is_asked(dim_utm.c[name], utm.get(name)) for name in UTM_FILTERS)
+    return select(dim_utm.c.utm).where(dim_utm.c.edition == number, *own)
+
+
+def is_asked(value: ColumnElement[Any], *wanted: str | int | None) -> ColumnElement[bool]:
+    """The condition that a value is one of those that are wanted, or that none (None) is: a statement is the
+    same, whichever filters are given. PostgreSQL leaves it out before it plans, where none is."""
+    asked = [bindparam(None, each, type_=value.type, unique=True) for each in wanted]
+    return or_(asked[0].is_(None), *(value == each for each in asked))

@@ -1,4 +1,4 @@
-"""How many forms a shop may have, and how many bytes their schemas and drafts together.
+"""The quota of a shop: how many forms it may have, and how many bytes their schemas and drafts together.
 
 Forms that are known from events alone do not count (`jobs/importing/kinds/seen_forms.py`): a stranger's
 events could fill the quota.
@@ -39,8 +39,8 @@ def use(connection: Connection, shop_key: int, now: int, *, forms: int, size: in
 
 
 def lock(connection: Connection, shop_key: int) -> tuple[int, int]:
-    """Keep others from writing forms of a shop until the end of the transaction; its counts of forms and
-    bytes. Raises the 401 where the shop was deleted since its key was read."""
+    """Keep others from writing forms of a shop until the end of the transaction. Returns its counts of forms
+    and bytes. Raises the 401 where the shop was deleted since its key was read."""
     counted = select(shop.c.form_count, shop.c.form_bytes).where(shop.c.shop_key == shop_key)
     row = connection.execute(counted.with_for_update()).one_or_none()
     if row is None:

@@ -25,7 +25,7 @@ from web.http.etags import (
 from web.http.idempotency import IDEMPOTENCY_KEY, first_creation, idempotency_key
 from web.http.json_body import read_body
 from web.http.parameters import CURSOR, FORM_IDS, LIMIT
-from web.services import services
+from web.http.services import services
 
 # `web/http/json_body.py` accepts the same: 1 to 255 characters after trimming, and no NUL.
 _BLANK: Final = r"\s\u001c-\u001f"
@@ -170,13 +170,13 @@ def create_form(query: Query) -> Answer:
     body = read_body()
     name, schema = body.name("name"), body.object_text("schema")
     key, now = idempotency_key(), query.now
-    form_id = first_id = str(uuid7(now))
+    form_id = first_id = uuid7(now)
     with services().database.write() as connection:
         if key is not None:
             first_id, now = first_creation(
                 connection, query.credential_id, key, (name, schema), form_id, now
             )
-        created = forms_table.new_form(first_id, name, now)
+        created = FormRow(first_id, name, "draft", now, now)
         if first_id == form_id:
             forms_table.create_form(connection, query.shop.key, created, schema)
         connection.commit()

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from warehouse.domain.time import MICROS_PER_MS
-from warehouse.operations.form_rules import is_counted
+from warehouse.forms.form_rules import is_counted
 from warehouse.tables import form
 from web.api import form_quota
 from web.db.dimensions import in_chunks
@@ -95,7 +95,7 @@ def list_forms(
 
 
 def is_position(connection: Connection, shop_key: int, position: Position) -> bool:
-    """Whether it is the position of a form of the shop."""
+    """Whether a position is that of a form of the shop."""
     key = {"shop_key": shop_key, "form_id": position[1]}
     row = connection.execute(_VERSION, key).one_or_none()
     return row is not None and row.created_at == position[0]
@@ -119,11 +119,6 @@ def read_cursor(cursor: str) -> Position | None:
     if abs(position[0]) >= 2**62 or write_cursor(position) != cursor:
         return None
     return position
-
-
-def new_form(form_id: str, name: str, now: int) -> FormRow:
-    """A form that has just been created: in status `draft`."""
-    return FormRow(form_id, name, "draft", now, now)
 
 
 def create_form(connection: Connection, shop_key: int, created: FormRow, schema: str) -> None:

@@ -22,6 +22,10 @@ _COMMON: Final = (
     inside("range", "", "The window. For endpoints without `range`, it is the last 30 days.", _RANGE),
     text("currency", "", "The shop's currency (ISO 4217)."),
     text("timezone", "", "The timezone of the shop's calendar (an IANA name)."),
+    text("recomputingSince", "",
+        "Since when the figures are being computed anew, after rows of the shop were removed, or its time "
+        "zone or rules on forms have changed. Until that is done, they are as before. Absent otherwise.",
+        format="date-time", required=False),
     text("dataThrough", "",
         "The figures include every import that finished before this instant. null before the first rollup.",
         null=True, format="date-time"),
@@ -80,5 +84,5 @@ ERROR: Final = Row(
 
 
 def with_filter(meta: Row) -> Row:
-    """The same context of an answer that can be filtered."""
+    """The context of an answer that can be filtered."""
     return Row(f"Filtered{meta.name}", meta.description, *meta.columns.values(), _FILTER)

@@ -1,13 +1,13 @@
 """Notes on days (28): list, write, take away. They are in no figure, so a `GET` has a state of its own."""
 
-import re
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from warehouse.domain.hash_ids import is_uuid
 from warehouse.domain.time import day_date, iso_millis
-from warehouse.operations import notes
-from warehouse.operations.notes import Note
+from warehouse.shops import notes
+from warehouse.shops.notes import Note
 from web.api.endpoint import VERSION, get, write
 from web.api.query import Query
 from web.api.rows import Answer, Row, text
@@ -16,7 +16,7 @@ from web.http.errors import Refusal, not_found
 from web.http.etags import State, digest
 from web.http.idempotency import IDEMPOTENCY_KEY, first_creation, idempotency_key
 from web.http.json_body import read_body
-from web.services import services
+from web.http.services import services
 
 _QUOTA: Final = "quota_exceeded"
 
@@ -73,7 +73,7 @@ def write_note(query: Query) -> Answer:
     body = read_body()
     day, words = body.read("date", notes.day_of), body.read("text", notes.in_one_line)
     key, now = idempotency_key(), query.now
-    note_id = first_id = str(uuid7(now))
+    note_id = first_id = uuid7(now)
     with services().database.write() as connection:
         if key is not None:
             content = day_date(day).isoformat(), words
@@ -91,7 +91,7 @@ def write_note(query: Query) -> Answer:
 
 
 def _is_note(connection: Connection, shop: Shop, note_id: str) -> bool:
-    return bool(_UUID.fullmatch(note_id)) and bool(notes.find(connection, shop.key, note_id))
+    return is_uuid(note_id) and notes.find(connection, shop.key, note_id) is not None
 
 
 @write("DELETE", "/notes/{noteId}", "forms:write", None, NOTE, exists=_is_note)
@@ -104,9 +104,6 @@ def delete_note(query: Query) -> Answer:
         notes.remove(connection, query.shop.key, query.item_id)
         connection.commit()
     return Answer(_row(written), state=_state(written))
-
-
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def _notes(query: Query) -> list[Note]:

@@ -11,16 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, text
 
 from warehouse.daily.group_sum import Column
-from warehouse.daily.reader import (
-    Chosen,
-    Sums,
-    last_mature_day,
-    read,
-    read_by_age,
-    read_cells,
-    read_outcomes,
-    read_visitors,
-)
+from warehouse.daily.reader import Chosen, DailyRows, Sums, last_mature_day
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date, iso_millis
 from warehouse.editions.pending_batches import from_pending
@@ -38,30 +29,34 @@ _OLDEST_PENDING: Final = text(f"SELECT MIN(p.imported_at) {from_pending(':editio
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`path` is that of the endpoint, with `{id}` for `form_id`, an existing form of the shop in lower case
-    ("" if the path has no form), and of its order or note `item_id`. `sees_codes`: whether who asks may
-    see live codes. `values` are those of the endpoint's parameters. `window` are days as they
-    are on the shop's day `today`, and `now` is the present instant. A page asks with no `credential_id`.
-    `within`: the days to buy that submissions are given (`outcomes`). `chosen`: the form sessions that
-    everything is read of; None: all (`of_chosen`).
-    `limits`: how many rows an answer has at most. Figures are read from the snapshot of `connection`."""
+    """A query of a request or a page. Figures are read from the snapshot of `connection`."""
 
     connection: Connection
     dimensions: Dimensions
     cache: ShopCache
+    # How many rows an answer has at most.
     limits: RowLimits
     shop: Shop
+    # The endpoint's, with `{id}` for the form's id.
     path: str
+    # Those of the endpoint's parameters, by argument.
     values: Mapping[str, Hashable]
+    # Days as they are on the shop's day `today`; `now` is the present instant.
     window: Window
+    # The days to buy that submissions are given (`outcomes`).
     within: int | None
     today: int
     now: int
+    # An existing form of the shop, in lower case; "" if the path has none.
     form_id: str = ""
+    # The order or the note in the path.
     item_id: str = ""
+    # Whether who asks may see live codes.
     sees_codes: bool = False
+    # A page asks with none.
     credential_id: str = ""
     format: str = JSON
+    # The form sessions that everything is read of; None: all (`of_chosen`).
     chosen: Chosen | None = None
 
     @property
@@ -71,7 +66,7 @@ class Query:
         return {name: str(value) for name, value in given if value is not None}
 
     def of_chosen(self) -> "Query":
-        """The same question about the form sessions that the filters choose."""
+        """The query of the form sessions that the filters choose, else as this one."""
         if not self.filter:
             return self
         chosen = chosen_sessions(self.connection, self.shop.edition, self.filter)
@@ -79,7 +74,7 @@ class Query:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Requests with one key have the same `data`, whichever key of the shop and format they have."""
+        """The key under which the answer is kept, for all API keys of the shop and all formats."""
         shop, window = self.shop, self.window
         version = shop.key, shop.data_version, shop.data_changed_at
         values = tuple(self.values.values())
@@ -104,6 +99,9 @@ class Query:
             "range": {"from": window.start_text, "to": window.end_text},
             "currency": shop.currency,
             "timezone": shop.timezone,
+            **(
+                {"recomputingSince": iso_millis(since)} if (since := shop.recomputing_since) else {}
+            ),
         }
 
     def sums(
@@ -114,31 +112,12 @@ class Query:
         where: Mapping[str, int] | None = None,
     ) -> Sums:
         """The sums of a daily summary over the window, by these dimensions."""
-        window = self.window
-        return read(
-            self.connection,
-            summary,
-            self.shop.edition,
-            window.first,
-            window.last,
-            by=by,
-            where=where,
-            chosen=self.chosen,
-        )
+        return self._daily_rows(self.window.last).sums(summary, by=by, where=where)
 
     def cells(self, summary: str, by: Sequence[str]) -> dict[str, Column]:
         """Columns `by` and all measures of a packed summary over the window, not added up: the caller
         adds them up by other keys."""
-        window = self.window
-        return read_cells(
-            self.connection,
-            summary,
-            self.shop.edition,
-            window.first,
-            window.last,
-            by,
-            chosen=self.chosen,
-        )
+        return self._daily_rows(self.window.last).cells(summary, by)
 
     def form_sums(
         self, summary: str, *, by: Sequence[str] = (), where: Mapping[str, int] | None = None
@@ -153,23 +132,15 @@ class Query:
         by: Sequence[str] = (),
         where: Mapping[str, int] | None = None,
     ) -> Sums:
-        """The same of a summary of submissions, with their outcomes: the orders that followed.
+        """Sums of a summary of submissions, with their outcomes: the orders that followed.
 
-        With `within`, they are at equal age: over the days of the window that are so many whole days old,
-        with the orders less than so many days of 24 h after their submission. Without it they are to date;
-        such figures of two windows cannot be compared. The query decides, so that no report can forget.
+        With `within` (a conversion window), submissions have the same age: the sums are over the days that
+        are so many whole days old, with the orders less than so many days of 24 h after their submission.
+        Without it they are to date; such figures of two windows cannot be compared. The query decides, so
+        that no report can forget.
         """
-        return read_outcomes(
-            self.connection,
-            summary,
-            self.shop.edition,
-            self.window.first,
-            self._last_day,
-            within=self.within,
-            by=by,
-            where=where,
-            chosen=self.chosen,
-        )
+        rows = self._daily_rows(self._last_day)
+        return rows.outcomes(summary, within=self.within, by=by, where=where)
 
     def form_outcomes(self, summary: str, *, by: Sequence[str] = ()) -> Sums:
         """The outcomes of the form in the path."""
@@ -177,18 +148,8 @@ class Query:
 
     def form_outcomes_by_age(self, summary: str, most: int) -> Sums:
         """The outcomes of the form in the path within 1, 2, ... up to `most` days, a row each."""
-        window, where = self.window, {"form": self.form}
-        return read_by_age(
-            self.connection,
-            summary,
-            self.shop.edition,
-            window.first,
-            window.last,
-            today=self.today,
-            most=most,
-            where=where,
-            chosen=self.chosen,
-        )
+        rows = self._daily_rows(self.window.last)
+        return rows.by_age(summary, {"form": self.form}, today=self.today, most=most)
 
     def mature_through(self) -> str | None:
         """The last day of the window that counts `within` these days; None if it has none."""
@@ -197,15 +158,12 @@ class Query:
 
     def visitors(self) -> dict[int, int]:
         """Distinct visitors of the form in the path, by kind; at equal age as in `outcomes`."""
-        return read_visitors(
-            self.connection,
-            self.shop.edition,
-            self.window.first,
-            self._last_day,
-            self.form,
-            within=self.within,
-            chosen=self.chosen,
-        )
+        return self._daily_rows(self._last_day).visitors(self.form, within=self.within)
+
+    def _daily_rows(self, last: int) -> DailyRows:
+        """The daily rows of the window, up to this day."""
+        first, edition = self.window.first, self.shop.edition
+        return DailyRows(self.connection, edition, first, last, self.chosen)
 
     @property
     def _last_day(self) -> int:

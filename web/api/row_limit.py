@@ -1,8 +1,8 @@
-"""The most rows of an answer: its first ones, and one more row `(other)` with the sums of all others.
+"""The limit on the rows of an answer: its first ones, and one more row `(other)` with the sums of all others.
 
 Visitors choose answers, UTM values and codes, so a shop can have any number of them. Rows are chosen by
 their sums, in arrays. Texts are read for the rows that are shown, and where they decide which of many rows
-with equal figures are shown: then in portions, so that memory does not grow with their number.
+with equal figures are shown: then in chunks, so that memory does not grow with their number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -105,7 +105,7 @@ def _cut(count: int, descending: Sequence[Column], limit: int) -> tuple[Column, 
 
 
 def _smallest(rows: Column, texts_of: TextsOf, limit: int) -> list[tuple[Texts, int]]:
-    """Those of the rows whose texts come first, with their texts."""
+    """The rows whose texts come first, with their texts."""
     found: list[tuple[Texts, int]] = []
     last = None
     for start in range(0, len(rows), _ROWS):

@@ -58,6 +58,13 @@ class PlainColumn:
     # In CSV: as JSON, not a column for each value.
     in_one_cell: bool = False
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its texts come from outside: texts of no fixed form, or objects with any members."""
+        kinds = [self.schema, *self.schema.get("anyOf", ())]
+        is_ours = any(word in self.schema for word in ("enum", "format", "pattern"))
+        return not is_ours and any(kind.get("type") in ("string", "object") for kind in kinds)
+
 
 def text(
     name: str,
@@ -69,7 +76,7 @@ def text(
     pattern: str = "",
     **more: Any,
 ) -> PlainColumn:
-    """`more` are further keywords of the schema, such as `format` and `enum`."""
+    """A column of texts. `more` are further keywords of the schema, such as `format` and `enum`."""
     kind: Schema = {"anyOf": [{"type": "string"}, _NULL]} if null else {"type": "string"}
     schema = {**_described(words), **more, **kind, **({"pattern": pattern} if pattern else {})}
     return PlainColumn(name, heading, schema, required=required)
@@ -211,21 +218,36 @@ class Row:
         column = self.columns.get(name)
         return column.row if isinstance(column, PlainColumn) else None
 
+    def every_column(self, before: str = "") -> Iterator[tuple[str, PlainColumn | Figure]]:
+        """The columns of the row, and those of the rows inside it by names with points."""
+        for name, each in self.columns.items():
+            if isinstance(each, PlainColumn) and each.row:
+                yield from each.row.every_column(f"{before}{name}.")
+            else:
+                yield f"{before}{name}", each
+
     @property
     def reference(self) -> Schema:
         return {"$ref": REFERENCE.format(name=self.name)}
 
     @cached_property
     def schema(self) -> Schema:
-        """Its JSON Schema (2020-12, the dialect of OpenAPI 3.1)."""
+        """The JSON Schema of the row (2020-12, the dialect of OpenAPI 3.1)."""
+        properties = {
+            name: each.schema
+            if isinstance(each, PlainColumn)
+            else {
+                "description": each.words,
+                "type": "integer" if each.unit in (COUNT, MONEY) else "number",
+                **each.bounds,
+            }
+            for name, each in self.columns.items()
+        }
         return {
             "title": self.name,
             "description": self.description,
             "type": "object",
-            "properties": {
-                name: each.schema if isinstance(each, PlainColumn) else _schema_of(each)
-                for name, each in self.columns.items()
-            },
+            "properties": properties,
             "required": [
                 name
                 for name, each in self.columns.items()
@@ -235,7 +257,7 @@ class Row:
 
     @property
     def inner_rows(self) -> Iterator["Row"]:
-        """Itself, and all rows inside it."""
+        """The row itself, and all rows inside it."""
         yield self
         for each in self.columns.values():
             if isinstance(each, PlainColumn) and each.row:
@@ -259,6 +281,17 @@ class Row:
         ]
 
 
+def explained(kinds: Iterable[Row]) -> dict[str, Any]:
+    """The meaning of the columns of these rows: the owner's words for each figure, by its name, and the names
+    of those whose texts come from outside."""
+    columns = {name: each for row in kinds for name, each in row.every_column()}
+    plain = {name: each for name, each in columns.items() if isinstance(each, PlainColumn)}
+    return {
+        "figures": {name: each.owner for name, each in columns.items() if isinstance(each, Figure)},
+        "untrusted": [name for name, each in plain.items() if each.is_foreign],
+    }
+
+
 def by_dimension(name: str, **by: Row) -> dict[str, Row]:
     """The objects `{dimension, rows}` of an answer whose parameter `dimension` chooses the row."""
     return {
@@ -270,11 +303,6 @@ def by_dimension(name: str, **by: Row) -> dict[str, Row]:
         )
         for dimension, row in by.items()
     }
-
-
-def _schema_of(figure: Figure) -> Schema:
-    kind = "integer" if figure.unit in (COUNT, MONEY) else "number"
-    return {"description": figure.words, "type": kind, **figure.bounds}
 
 
 # The columns that say which form a row is about.

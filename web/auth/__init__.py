@@ -1,7 +1,7 @@
 """API keys, members, permissions, sign-ins and the audit trail: rules and SQL.
 
 Nothing here knows Flask: a function takes a connection, the present instant and plain values. A change
-that cannot be made is an `OperatorError`; rows come from SQL as their readers want them (`columns.py`). Forms
+that cannot be made is an `OperatorError`; rows come from SQL as their readers want them. Forms
 and pages belong in `web/pages`, commands in `web/cli`, and the check of a request's key in
 `web/http/api_key_auth.py`.
 

@@ -19,10 +19,9 @@ from warehouse import command
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER, from_micros, to_micros
 from warehouse.domain.vocabulary import SCOPES
 from warehouse.tables import api_key, shop
+from warehouse.tables.base import happened, words
 from web.auth.api_key_format import hint, key_hash, new_key
-from web.auth.audit import Change
-from web.auth.columns import happened, words
-from web.auth.errors import OperatorError
+from web.auth.audit import Change, OperatorError
 
 ApiKey = Row
 
@@ -92,7 +91,7 @@ def find_shop_key(connection: Connection, shop_id: str) -> int:
 def require_room(
     connection: Connection, shop_key: int, kind: str, keys: Table, *work: ColumnElement[bool]
 ) -> None:
-    """Raises OperatorError where as many keys of a shop meet the conditions as may. Until the end of the
+    """Raise OperatorError where as many keys of a shop meet the conditions as may. Until the end of the
     transaction nobody else adds one: two at once would both find room for the last one."""
     lock = select(shop.c.shop_key).where(shop.c.shop_key == shop_key)
     connection.execute(lock.with_for_update(key_share=True))
@@ -121,7 +120,7 @@ def list_keys(connection: Connection, shop_id: str | None = None) -> list[ApiKey
 
 
 def find(connection: Connection, credential_id: str) -> ApiKey:
-    """Raises OperatorError."""
+    """Find a key. Raises OperatorError."""
     statement = _SELECT.where(api_key.c.credential_id == credential_id)
     key = connection.execute(statement).one_or_none()
     if key is None:

@@ -65,6 +65,11 @@ ACTIONS: Final = {
 _ON_KEYS: Final = [action for action in ACTIONS if "key_" in action]
 
 
+class OperatorError(Exception):
+    """The thing asked for is not there, or cannot be changed. The message is a sentence without its full
+    stop: what happened, and what to do next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """The member (by e-mail address) or operator who makes a change, and the address they use."""
@@ -81,7 +86,7 @@ UNKNOWN: Final = "unknown"
 MOST_AN_HOUR: Final = 100
 """The events of one action by one member in a shop's trail that are told apart."""
 
-# For the time that one event stands for, and the networks that have an event of their own in it.
+# The time that one event stands for, and how many networks have a separate event in it.
 _AGAIN: Final = 3600 * MICROS_PER_SECOND
 _MAX_NETWORKS: Final = 20
 _OTHER_NETWORKS: Final = "other networks"
@@ -100,21 +105,19 @@ class Change:
         events of one action by one member, the next ones of the hour share one event."""
         if action not in ACTIONS:
             raise ValueError(action)
-        if self.by.name == OPERATOR.name or self._of_this_hour(shop_key, action) < MOST_AN_HOUR:
-            self._add(shop_key, action, detail)
-        else:
-            self.record_repeated(shop_key, action, "and more")
-
-    def _of_this_hour(self, shop_key: int, action: str) -> int:
-        event = audit_event.c
-        recent = select(event.audit_id).where(
-            event.shop_key == shop_key,
-            event.action == action,
-            event.at > self.now - _AGAIN,
-            event.actor == self.by.name,
-        )
-        counted = select(func.count()).select_from(recent.limit(MOST_AN_HOUR).subquery())
-        return int(self.connection.scalar(counted) or 0)
+        if self.by.name != OPERATOR.name:
+            event = audit_event.c
+            recent = select(event.audit_id).where(
+                event.shop_key == shop_key,
+                event.action == action,
+                event.at > self.now - _AGAIN,
+                event.actor == self.by.name,
+            )
+            counted = select(func.count()).select_from(recent.limit(MOST_AN_HOUR).subquery())
+            if (self.connection.scalar(counted) or 0) >= MOST_AN_HOUR:
+                self.record_repeated(shop_key, action, "and more")
+                return
+        self._add(shop_key, action, detail)
 
     def _add(self, shop_key: int, action: str, detail: str) -> None:
         row = {
@@ -155,7 +158,7 @@ def rename_person(connection: Connection, email: str, name: str) -> None:
     named = select(event.audit_id, event.actor, event.detail).where(
         (event.actor == email) | event.detail.contains(email, autoescape=True)
     )
-    # It may be a part of another person's.
+    # The address may be a part of another person's.
     address = re.compile(rf"(?<![^\s]){re.escape(email)}(?![^\s:,])")
     for row in connection.execute(named).all():
         values = {

@@ -11,12 +11,10 @@ from typing import Final
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
-from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.tables import invitation, member, membership, shop
+from warehouse.tables.base import words
 from web.auth import members
-from web.auth.audit import Change
-from web.auth.columns import words
-from web.auth.errors import OperatorError
+from web.auth.audit import Change, OperatorError
 from web.auth.permissions import require_given
 from web.auth.sessions import new_token, token_hash
 
@@ -42,17 +40,16 @@ def create(
     waiting = select(func.count()).select_from(invitation).where(_own.shop_key == shop_key)
     if (connection.scalar(waiting) or 0) >= MOST:
         raise OperatorError(f"{MOST} invitations wait already; withdraw one first")
-    given = [permission for permission in PERMISSIONS if permission in permissions]
     token = new_token()
     row = {
         "token_hash": token_hash(token),
         "shop_key": shop_key,
         "email": email,
-        "permissions": " ".join(given),
+        "permissions": " ".join(members.in_order(permissions)),
         "expires_at": change.now + LIFETIME,
     }
     connection.execute(insert(invitation), row)
-    change.record(shop_key, "member_invited", f"{email}: {', '.join(given) or 'no permissions'}")
+    change.record(shop_key, "member_invited", f"{email}: {members.described(permissions)}")
     return token
 
 

@@ -15,10 +15,9 @@ from sqlalchemy import delete as sql_delete
 from warehouse import tables
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import PERMISSIONS
+from warehouse.tables.base import happened, words
 from web.auth import audit, one_time_links, sessions, sign_in_limits
-from web.auth.audit import Change
-from web.auth.columns import happened, words
-from web.auth.errors import OperatorError
+from web.auth.audit import Change, OperatorError
 
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f<>,;]+@[^@\s\x00-\x1f<>,;]+\.[^@\s\x00-\x1f<>,;]+")
 _MAX_EMAIL_LENGTH: Final = 254
@@ -53,13 +52,13 @@ def add(change: Change, shop_key: int, email: str, permissions: Collection[str])
         raise OperatorError(
             f"{email!r} is already a member of the shop; `members set-permissions` changes their permissions"
         )
-    values = {"permissions": " ".join(_sorted(permissions)), "disabled_at": NEVER}
+    values = {"permissions": " ".join(in_order(permissions)), "disabled_at": NEVER}
     if disabled_at is None:
         key = {"shop_key": shop_key, "member_key": member_key, "created_at": change.now}
         connection.execute(insert(tables.membership), key | values)
     else:
         connection.execute(update(tables.membership).where(same).values(values))
-    change.record(shop_key, "member_added", f"{email}: {_describe(permissions)}")
+    change.record(shop_key, "member_added", f"{email}: {described(permissions)}")
     if person.password_hash:
         return None
     return one_time_links.create(change, "password", member_key)
@@ -76,7 +75,7 @@ def find_or_add_person(change: Change, email: str) -> Row:
 
 
 def find(connection: Connection, shop_id: str, email: str) -> Member:
-    """Raises OperatorError."""
+    """Find a member of a shop. Raises OperatorError."""
     for member in list_members(connection, shop_id):
         if member.email == email:
             return member
@@ -114,8 +113,8 @@ def list_members(connection: Connection, shop_id: str | None = None) -> list[Mem
 
 def set_permissions(change: Change, member: Member, permissions: Collection[str]) -> None:
     """Replace a member's permissions, from their next request on."""
-    _update_membership(change, member, permissions=" ".join(_sorted(permissions)))
-    before, after = _describe(member.permissions), _describe(permissions)
+    _update_membership(change, member, permissions=" ".join(in_order(permissions)))
+    before, after = described(member.permissions), described(permissions)
     detail = f"{member.email}: {after} (before: {before})"
     change.record(member.shop_key, "permissions_set", detail)
 
@@ -187,7 +186,7 @@ def password_hash(connection: Connection, member_key: int) -> str:
 
 
 def _store_password(connection: Connection, member_key: int, password_hash: str) -> str:
-    """Ends the member's sign-ins and links. Returns their address."""
+    """Store a password, and end the member's sign-ins and links. Returns their address."""
     email = connection.execute(
         update(tables.member)
         .where(tables.member.c.member_key == member_key)
@@ -200,7 +199,7 @@ def _store_password(connection: Connection, member_key: int, password_hash: str)
 
 
 def record_in_all_shops(change: Change, member_key: int, action: str, detail: str) -> None:
-    """A person has one password for all their shops, so each shop's trail records its change."""
+    """Record a change in the trail of each shop of a person, whose password is one for all of them."""
     membership = tables.membership
     shops = select(membership.c.shop_key).where(membership.c.member_key == member_key)
     for shop_key in change.connection.scalars(shops.order_by(membership.c.shop_key)).all():
@@ -217,11 +216,11 @@ def _is_membership(shop_key: int, member_key: int) -> Any:
     return (membership.c.shop_key == shop_key) & (membership.c.member_key == member_key)
 
 
-def _sorted(permissions: Collection[str]) -> list[str]:
-    """In the vocabulary's order."""
+def in_order(permissions: Collection[str]) -> list[str]:
+    """Permissions in the order of the vocabulary."""
     return [permission for permission in PERMISSIONS if permission in permissions]
 
 
-def _describe(permissions: Collection[str]) -> str:
+def described(permissions: Collection[str]) -> str:
     """Permissions in the audit trail."""
-    return ", ".join(_sorted(permissions)) or "no permissions"
+    return ", ".join(in_order(permissions)) or "no permissions"

@@ -24,7 +24,7 @@ LIFETIMES: Final[dict[Purpose, int]] = {
 
 
 def create(change: Change, purpose: Purpose, member_key: int, shop_key: int = 0) -> str:
-    """The token of a new link, valid for its lifetime from now on. One to sign in leads to a shop."""
+    """The token of a new link, valid for its lifetime from now on. A link to sign in leads to a shop."""
     own = one_time_link.c.member_key == member_key
     change.connection.execute(delete(one_time_link).where(own, one_time_link.c.purpose == purpose))
     token = new_token()

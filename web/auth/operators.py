@@ -8,13 +8,12 @@ password, since a sign-in is always to a shop. Nothing here commits.
 from sqlalchemy import select, update
 
 from warehouse.domain.vocabulary import PERMISSIONS
-from warehouse.operations import shop_registry
-from warehouse.operations.shop_registry import ShopSettings
+from warehouse.shops import shop_registry
+from warehouse.shops.shop_registry import ShopSettings
 from warehouse.tables import member
 from web.auth import members, one_time_links, sessions
 from web.auth.api_keys import find_shop_key
-from web.auth.audit import Change
-from web.auth.errors import OperatorError
+from web.auth.audit import Change, OperatorError
 
 
 class ShopTaken(ValueError):

@@ -1,4 +1,4 @@
-"""Passwords: Argon2id, with the parameters that its library recommends, and which are too weak.
+"""Passwords: hashes by Argon2id, with the parameters that its library recommends, and a check for weak ones.
 
 One hash takes 64 MiB of memory and a tenth of a second. A process computes at most two at a time, and a
 request waits while one becomes free within two seconds: a flood of sign-ins takes neither the memory nor the
@@ -15,7 +15,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from web.server.slots import NoSlot, Slots
+from web.limits.slots import NoSlot, Slots
 
 MIN_LENGTH: Final = 12
 MAX_LENGTH: Final = 256
@@ -33,14 +33,14 @@ DUMMY_HASH: Final = (
 )
 
 _hasher = PasswordHasher()
-# By network; a request waits for as long as places become free.
+# Places by network; a request waits for as long as places become free.
 _hashing: Final = Slots(2, 1, seconds=2.0)
 # The library keeps the words of a call where other threads see them.
 _scoring = Lock()
 
 
 class Busy(Exception):
-    """As many passwords as this process may hash at once are being hashed, and were for a while."""
+    """The process hashes as many passwords as it may at once, and has done so for a while."""
 
 
 class Weak(ValueError):
@@ -59,7 +59,7 @@ def place_to_hash(network: str) -> Iterator[None]:
 
 
 def hash_password(password: str) -> str:
-    """Within `place_to_hash`, where others may hash at the same time."""
+    """Hash a password. To be called within `place_to_hash` where others may hash at the same time."""
     return _hasher.hash(_normalize(password))
 
 
@@ -79,7 +79,7 @@ def needs_rehash(stored_hash: str) -> bool:
 
 
 def objection_to_length(password: str) -> str:
-    """Why a new password is refused for its length, as a sentence; "" where it is not."""
+    """The reason why a new password is refused for its length, as a sentence; "" where it is not."""
     length = len(_normalize(password))
     if length < MIN_LENGTH:
         return f"Use at least {MIN_LENGTH} characters."
@@ -89,7 +89,7 @@ def objection_to_length(password: str) -> str:
 
 
 def require_strong(password: str, words: Collection[str]) -> None:
-    """Raises Weak for a new password that is easy to guess. `words` are those that everybody would try
+    """Raise Weak for a new password that is easy to guess. `words` are those that everybody would try
     first: the member's e-mail address, the ids of their shops. Takes up to half a second."""
     if _score(_normalize(password)[:_SCORED_LENGTH], words) < _MIN_SCORE:
         raise Weak(
@@ -98,7 +98,7 @@ def require_strong(password: str, words: Collection[str]) -> None:
 
 
 def _score(password: str, words: Collection[str]) -> int:
-    """0 to 4, by common passwords and words, names, keyboard runs, sequences, repeats and dates."""
+    """The score, 0 to 4, by common passwords and words, names, keyboard runs, repeats and dates."""
     # Imported here: its word lists take 14 MB, and few processes ever see a new password.
     from zxcvbn import zxcvbn
 
@@ -111,5 +111,5 @@ def _score(password: str, words: Collection[str]) -> int:
 
 
 def _normalize(password: str) -> str:
-    """Unicode NFC: keyboards encode the same letter in different ways."""
+    """A password in Unicode NFC: keyboards encode the same letter in different ways."""
     return unicodedata.normalize("NFC", password)

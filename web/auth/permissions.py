@@ -45,7 +45,7 @@ class NotAllowed(Exception):
 
 
 def require(rights: Collection[str], needed: str, doing: str) -> None:
-    """Raises NotAllowed where a member with these rights lacks the one that is needed for `doing`, as in
+    """Raise NotAllowed where a member with these rights lacks the one that is needed for `doing`, as in
     "see live codes". Rights are permissions and ADD_SHOPS."""
     if needed in rights:
         return
@@ -55,7 +55,7 @@ def require(rights: Collection[str], needed: str, doing: str) -> None:
 
 
 def require_given(own: Collection[str], given: Iterable[str]) -> None:
-    """Raises NotAllowed where a member with these permissions gives, or takes, one that they do not have."""
+    """Raise NotAllowed where a member with these permissions gives, or takes, one that they do not have."""
     for permission in given:
         if permission not in own:
             name = PERMISSION_NAMES[permission]
@@ -65,7 +65,7 @@ def require_given(own: Collection[str], given: Iterable[str]) -> None:
 
 
 def grant_refusal(permissions: Collection[str], scope: str) -> str:
-    """Why a member with these permissions cannot grant a scope; "" where they can."""
+    """The reason why a member with these permissions cannot grant a scope; "" where they can."""
     try:
         if scope in SCOPE_NEEDS:
             require(permissions, SCOPE_NEEDS[scope], "grant it")
@@ -80,7 +80,7 @@ def can_grant(permissions: Collection[str], scopes: Iterable[str]) -> bool:
 
 
 def require_grant(permissions: Collection[str], scopes: Iterable[str]) -> None:
-    """Raises NotAllowed where a member with these permissions cannot make a key with these scopes."""
+    """Raise NotAllowed where a member with these permissions cannot make a key with these scopes."""
     for scope in scopes:
         if scope not in SCOPES:
             raise NotAllowed(f"There is no scope {scope}.")

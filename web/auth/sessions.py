@@ -28,8 +28,8 @@ from sqlalchemy import (
 
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, NEVER
 from warehouse.tables import member, membership, shop, sign_in
+from warehouse.tables.base import words
 from web.auth.audit import Change
-from web.auth.columns import words
 from web.auth.permissions import ADD_SHOPS
 
 IDLE_LIMIT: Final = 60 * 60 * MICROS_PER_SECOND
@@ -58,7 +58,7 @@ class SignedIn:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """All that they may do: their permissions in the shop, and the right of an operator."""
+        """The rights of the member: their permissions in the shop, and the right of an operator."""
         return (*self.permissions, ADD_SHOPS) if self.adds_shops else self.permissions
 
     @property
@@ -121,7 +121,7 @@ def list_shops(connection: Connection, member_key: int) -> list[tuple[int, str]]
 
 
 def permissions_by_shop(connection: Connection, member_key: int) -> dict[int, tuple[str, ...]]:
-    """What a member may do in each of these shops, by shop_key."""
+    """The permissions of a member in each of these shops, by shop_key."""
     rows = connection.execute(
         select(membership.c.shop_key, words(membership.c.permissions)).where(
             membership.c.member_key == member_key, membership.c.disabled_at == NEVER

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Row, select, update
 from warehouse.tables import member, membership
 from web.auth import members, one_time_links, passwords, sessions, sign_in_limits
 from web.auth.audit import UNKNOWN, Actor, Change
-from web.auth.gcra import client_network
 from web.auth.sessions import SignedIn
 from web.auth.sign_in_limits import Attempt, KnownRefusals, SignInRefused, Writer, counted
+from web.limits.gcra import client_network
 
 
 def sign_in(

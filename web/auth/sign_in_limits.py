@@ -6,8 +6,8 @@ by the account alone. So a stranger who tries passwords uses up the attempts of 
 networks together use up those of unknown browsers; neither keeps the member out of a browser that they
 have used before.
 
-An attempt counts before its password is checked, whether or not the account exists. `gcra.py` says how
-attempts are counted. A new password lifts all limits of an account, so that a stranger's attempts keep a
+An attempt counts before its password is checked, whether or not the account exists. `web/limits/gcra.py` says
+how attempts are counted. A new password lifts all limits of an account, so that a stranger's attempts keep a
 member out of the sign-in form of a new browser for a while, and never out of the account.
 """
 
@@ -22,7 +22,7 @@ from sqlalchemy import Connection, delete, select, text
 
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.tables import rate_bucket
-from web.auth.gcra import RateLimit, client_network, consume
+from web.limits.gcra import RateLimit, client_network, consume
 
 WINDOW: Final = 15 * 60 * MICROS_PER_SECOND
 PER_BROWSER: Final = RateLimit(10, WINDOW)
@@ -74,21 +74,22 @@ class Attempt:
 
 
 def account_hash(email: str) -> str:
-    """An e-mail address where it must not be read: the text can be a password that was typed into the
-    wrong field."""
+    """A hash that stands for an e-mail address which must not be read: the text can be a password that was
+    typed into the wrong field."""
     return sha256(email.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class KnownRefusals:
-    """Browsers and networks whose next attempt the warehouse has refused, and until when; one per process.
-    Who goes on trying takes neither a place to hash nor the warehouse's write lock from others."""
+    """Browsers and networks whose next attempt the warehouse has refused, and until when. A process has one
+    object. A browser that goes on trying takes neither a place to hash nor the warehouse's write lock from
+    others."""
 
     def __init__(self) -> None:
         self._until: dict[str, int] = {}
         self._lock = Lock()
 
     def require(self, attempt: Attempt, now: int) -> None:
-        """Raises TooManyAttempts where the warehouse would refuse an attempt."""
+        """Raise TooManyAttempts where the warehouse would refuse an attempt."""
         subject, limit = attempt.limits()[0]
         left = self._until.get(subject, 0) - now
         # Further ahead than the limit reaches: a clock was ahead.
@@ -123,12 +124,17 @@ def count(connection: Connection, known: KnownRefusals, attempt: Attempt, now: i
     commit."""
     retry_after = 0
     for place, (subject, limit) in enumerate(attempt.limits()):
-        retry_after = _consume(connection, subject, limit, now)
+        retry_after = consume(
+            lambda statement, values: connection.execute(text(statement), values).scalar(),
+            subject,
+            limit,
+            now,
+        ).retry_after
         if retry_after:
-            # Of the first alone: a new password lifts the limits of an account at once.
+            # The first alone is remembered: a new password lifts the limits of an account at once.
             if place == 0:
                 known.remember(subject, retry_after, now)
-            # What one limit refuses does not count for the next: one network cannot use up an account.
+            # The next limit does not count it: one network cannot use up an account.
             break
     # Full buckets are deleted last and locked ones are skipped, so that no two attempts wait for
     # each other.
@@ -159,12 +165,3 @@ def reset_account(connection: Connection, email: str) -> None:
         .with_for_update()
     )
     connection.execute(delete(rate_bucket).where(subject.in_(of_account)))
-
-
-def _consume(connection: Connection, subject: str, limit: RateLimit, now: int) -> int:
-    return consume(
-        lambda statement, values: connection.execute(text(statement), values).scalar(),
-        subject,
-        limit,
-        now,
-    ).retry_after

@@ -17,10 +17,9 @@ from sqlalchemy import Connection, Row, insert, select, update
 from warehouse import command
 from warehouse.domain.time import NEVER
 from warehouse.tables import collector, form_sighting, shop, uncollected, write_key
+from warehouse.tables.base import happened, words
 from web.auth.api_keys import find_shop_key, require_room
-from web.auth.audit import Change
-from web.auth.columns import happened, words
-from web.auth.errors import OperatorError
+from web.auth.audit import Change, OperatorError
 
 WriteKey = Row
 
@@ -66,7 +65,7 @@ def list_working(connection: Connection) -> list[tuple[str, str, int, tuple[str,
 
 
 def find(connection: Connection, text: str) -> WriteKey:
-    """Raises OperatorError."""
+    """Find a write key. Raises OperatorError."""
     key = connection.execute(_SELECT.where(write_key.c.write_key == text)).one_or_none()
     if key is None:
         raise OperatorError(

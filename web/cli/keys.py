@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 from sqlalchemy import Connection
 
+from warehouse.domain.time import now_micros
 from warehouse.domain.vocabulary import SCOPES
 from web.auth import api_keys
 from web.auth.api_key_format import is_well_formed
 from web.cli.options import ByRule, ChoiceList, Listed, listing, table, transaction
-from web.clock import wall_clock
 
 _DAY = ByRule("day", api_keys.end_of_day)
 
@@ -41,7 +41,10 @@ def mint(
 ) -> None:
     """Create a key. It is printed alone on the last line, and never shown again."""
     with transaction() as change:
-        key = _read_key(file) if file else ""
+        key = file.read_text("utf-8", "replace").strip() if file and file.exists() else ""
+        if key and not is_well_formed(key):
+            # Any other content is not ours to replace.
+            raise click.ClickException(f"{file} holds no key; name another file")
         if not key or not api_keys.opens(change.connection, key, shop, scopes, change.now):
             key = api_keys.mint(change, shop, scopes, name=name, expires_at=expires)
             if file:
@@ -62,7 +65,7 @@ def mint(
 )
 def list_keys(connection: Connection, shop: str | None) -> Iterator[Listed]:
     """List keys: their first characters, state, end, scopes and last use."""
-    now = wall_clock()
+    now = now_micros()
     for key in api_keys.list_keys(connection, shop):
         yield {
             **key._mapping,
@@ -98,14 +101,6 @@ def rotate(credential_id: str, old_works: str, expires: int | None) -> None:
             change, credential_id, grace=api_keys.GRACE_PERIODS[old_works], expires_at=expires
         )
     click.echo(key)
-
-
-def _read_key(file: Path) -> str:
-    """The key in a file, "" where there is none. Any other content is not ours to replace."""
-    text = file.read_text("utf-8", "replace").strip() if file.exists() else ""
-    if text and not is_well_formed(text):
-        raise click.ClickException(f"{file} holds no key; name another file")
-    return text
 
 
 def _write_private(file: Path, text: str) -> None:

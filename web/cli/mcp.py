@@ -50,7 +50,7 @@ def mcp(url: str) -> None:
         return request
 
     with requests.Session() as session:
-        # Not a header of the session: a netrc file would put another in its place.
+        # Sent with each request, not by the session: a netrc file would put another key in its place.
         session.auth = with_key
         for line in sys.stdin.buffer:
             if line.strip() and (answer := _answer(session, url.rstrip("/") + PATH, line)):
@@ -88,14 +88,12 @@ def _headers(message: Mapping[str, Any]) -> dict[str, str]:
         "Mcp-Method": message.get("method"),
         "Mcp-Name": params.get("name"),
     }
-    return headers | {name: _spelled(text) for name, text in said.items() if isinstance(text, str)}
-
-
-def _spelled(text: str) -> str:
-    """A text as a header takes it: as it is, or in base64 as the protocol has it."""
-    if text.isascii() and text.isprintable() and text == text.strip():
-        return text
-    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+    for name, text in said.items():
+        if isinstance(text, str):
+            is_plain = text.isascii() and text.isprintable() and text == text.strip()
+            packed = f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+            headers[name] = text if is_plain else packed
+    return headers
 
 
 def _sent(

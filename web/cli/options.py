@@ -9,18 +9,15 @@ import orjson
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.connections.backends import backend_of
-from warehouse.connections.engine import open_engine
+from warehouse.connections.engine import backend_of, open_engine
 from warehouse.connections.errors import defect, unanswered
-from warehouse.domain.time import iso_millis
+from warehouse.domain.time import iso_millis, now_micros
 from warehouse.migrations.migrate import migrate, require_warehouse
-from warehouse.operations.shop_registry import ShopDiffers
 from warehouse.setting_values import SettingError
 from warehouse.settings import WAREHOUSE_URL
+from warehouse.shops.shop_registry import ShopDiffers
 from warehouse.tenants.deletion import UnknownShop
-from web.auth.audit import OPERATOR, Change
-from web.auth.errors import OperatorError
-from web.clock import wall_clock
+from web.auth.audit import OPERATOR, Change, OperatorError
 
 # Errors whose own message tells the operator what to do.
 _TOLD: Final = (OperatorError, ShopDiffers, UnknownShop, SettingError, OSError)
@@ -64,7 +61,7 @@ def open_warehouse(*, creates: bool = True) -> Iterator[Engine]:
 
 
 def require_known_pooler(engine: Engine) -> None:
-    """Raises SettingError where a pooler in transaction mode is before the warehouse and its URL does not
+    """Raise SettingError where a pooler in transaction mode is before the warehouse and its URL does not
     say so."""
     backend = backend_of(WAREHOUSE_URL.get())
     if not backend.allows_shared_sessions and backend.shares_sessions(engine):
@@ -79,7 +76,7 @@ def require_known_pooler(engine: Engine) -> None:
 def transaction() -> Iterator[Change]:
     """A change that the operator makes now. It is committed unless an error is raised."""
     with open_warehouse() as engine, engine.connect().execution_options(writes=True) as connection:
-        yield Change(connection, OPERATOR, wall_clock())
+        yield Change(connection, OPERATOR, now_micros())
         connection.commit()
 
 
@@ -130,8 +127,8 @@ def listing(
     *,
     by_shop: bool = True,
 ) -> Callable[[Callable[..., Iterable[Listed]]], click.Command]:
-    """Makes a command, as `group.command("list")` does, of a function that reads rows from a
-    connection, of a shop or of all (None). The command creates no warehouse.
+    """Make a command, as `group.command("list")` does, of a function that reads rows from a connection, of a
+    shop or of all (None). The command creates no warehouse.
 
     `members` are those of the rows' JSON, in this order: `created_at` becomes `createdAt`, and an instant a
     text. `show` prints the rows for people.
@@ -146,7 +143,11 @@ def listing(
                 show(rows)
                 return
             for row in rows:
-                json = {_camel(member): _value(member, row[member]) for member in members.split()}
+                json = {}
+                for member in members.split():
+                    first, *rest = member.split("_")
+                    name = first + "".join(map(str.capitalize, rest))
+                    json[name] = _value(member, row[member])
                 click.echo(orjson.dumps(json))
 
         run.__doc__ = read.__doc__
@@ -158,7 +159,7 @@ def listing(
 
 
 def table(columns: str, **nothing: str) -> Callable[[Sequence[Listed]], None]:
-    """Prints a header line and one line per row, in aligned columns.
+    """A function that prints a header line and one line per row, in aligned columns.
 
     `columns` are headings with members of a row, as in "SHOP shop_id, LAST USED last_used_at"; `nothing` are
     the words for members that are empty. A character that a terminal would obey is shown as an escape such as
@@ -170,7 +171,8 @@ def table(columns: str, **nothing: str) -> Callable[[Sequence[Listed]], None]:
         value = _value(member, row[member]) or nothing.get(member, "")
         if value is True:
             return "yes"
-        return _printable(value if isinstance(value, str) else ",".join(value))
+        text = value if isinstance(value, str) else ",".join(value)
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
     def show(rows: Sequence[Listed]) -> None:
         lines = [headings, *([cell(row, member) for member in members] for row in rows)]
@@ -182,15 +184,6 @@ def table(columns: str, **nothing: str) -> Callable[[Sequence[Listed]], None]:
     return show
 
 
-def _camel(member: str) -> str:
-    first, *rest = member.split("_")
-    return first + "".join(map(str.capitalize, rest))
-
-
 def _value(member: str, value: Any) -> Any:
     is_instant = value is not None and (member == "at" or member.endswith("_at"))
     return iso_millis(value) if is_instant else value
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -10,8 +10,8 @@ from sqlalchemy import Connection
 
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain import text_rules
-from warehouse.operations import shop_registry
 from warehouse.settings import WAREHOUSE_URL
+from warehouse.shops import shop_registry
 from warehouse.tenants.deletion import close_shop, delete_rows, is_left, require_shop
 from warehouse.tenants.export import export_shop
 from web.cli.options import ByRule, Listed, listing, open_warehouse, table, transaction
@@ -74,7 +74,13 @@ def delete(shop_id: str, yes: bool) -> None:
     The shop stops working at once. Its rows are deleted in portions, while others work. If that is
     interrupted, run it again; else the nightly purge goes on."""
     if not yes:
-        _ask_again(shop_id)
+        if not sys.stdin.isatty():
+            raise click.UsageError("without a terminal to ask on, --yes is needed")
+        with open_warehouse() as engine, engine.connect() as connection:
+            require_shop(connection, shop_id)
+        typed = click.prompt(f"This deletes {shop_id} and all its data. Type its id to go on")
+        if typed != shop_id:
+            raise click.ClickException(f"{typed!r} is not {shop_id!r}: nothing was deleted")
     with transaction() as change:
         by = change.by
         is_closed = close_shop(change.connection, shop_id, change.now, by.name, by.source_ip)
@@ -104,17 +110,6 @@ def export(shop_id: str, file: Path, force: bool) -> None:
             f"raw events up to {exported.purged_until} are gone (RAW_DAYS) and not in it; "
             "daily/ has the figures of all days"
         )
-
-
-def _ask_again(shop_id: str) -> None:
-    """Ends the command unless the user types the id."""
-    if not sys.stdin.isatty():
-        raise click.UsageError("without a terminal to ask on, --yes is needed")
-    with open_warehouse() as engine, engine.connect() as connection:
-        require_shop(connection, shop_id)
-    typed = click.prompt(f"This deletes {shop_id} and all its data. Type its id to go on")
-    if typed != shop_id:
-        raise click.ClickException(f"{typed!r} is not {shop_id!r}: nothing was deleted")
 
 
 @click.group()

@@ -12,14 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from warehouse.operations.uncollected import NO_ID, TOO_MANY_BYTES
-from web.auth.gcra import client_network
+from warehouse.operations.collectors import NO_ID, TOO_MANY_BYTES
 from web.collector import snippet
 from web.collector.calls import (
     MAX_BATCH_BYTES,
@@ -49,6 +48,7 @@ from web.http.errors import CODES, MESSAGES, Refusal
 from web.http.host_and_proxy import believe_proxies
 from web.http.request_bodies import BodyReader
 from web.http.request_log import log_failure
+from web.limits.gcra import client_network
 
 # Libraries for servers use the long names, those for browsers the short ones.
 _TRACK: Final = ("/v1/track", "/v1/t")
@@ -59,7 +59,7 @@ _DROPPED: Final = (
 )
 _MEDIA_TYPES: Final = ("application/json", "text/plain")
 _SUCCESS: Final = orjson.dumps({"success": True})
-# For how long a browser remembers what it may send.
+# The time for which a browser remembers what it may send.
 _PREFLIGHT_SECONDS: Final = "7200"
 # Seconds after which a client may try again.
 _KEYS_RETRY: Final = {"Retry-After": "5"}
@@ -79,7 +79,7 @@ class HandledPost(NamedTuple):
 
 @dataclass
 class Collector:
-    """All that the requests of one process share. `clock` gives the present instant."""
+    """The objects that the requests of one process share. `clock` gives the present instant."""
 
     keys: KnownKeys
     writer: LandingWriter
@@ -109,17 +109,8 @@ def create_collector(shared: Collector) -> Flask:
         g.current_request = CurrentRequest(new_request_id(now), now, started=perf_counter())
         g.outcomes, g.bytes = Counter(), 0
 
-    def take_call() -> Response:
-        return _take(shared, read_call, MAX_EVENT_BYTES)
-
-    def take_batch() -> Response:
-        return _take(shared, read_batch, MAX_BATCH_BYTES)
-
     def drop() -> Response:
         _check_address(shared)
-        return _json(_SUCCESS)
-
-    def is_alive() -> Response:
         return _json(_SUCCESS)
 
     def is_ready() -> Response:
@@ -138,18 +129,34 @@ def create_collector(shared: Collector) -> Flask:
         shared.observe(handled)
         return response_headers.add(response)
 
+    def refuse_as_flask(error: HTTPException) -> Response:
+        """An unknown address or method; a browser's question whether it may send (OPTIONS)."""
+        if isinstance(error, MethodNotAllowed) and request.method == "OPTIONS":
+            return _preflight(shared)
+        status = error.code or 500
+        allowed = ", ".join(getattr(error, "valid_methods", None) or ())
+        headers = {"Allow": allowed} if allowed else {}
+        code = CODES.get(status, "invalid_body")
+        return _refused(Refusal(status, code, MESSAGES.get(status, f"{error.name}."), headers))
+
+    def fail(error: Exception) -> Response:
+        log_failure(request_id(), error)
+        return _refused(Refusal(500, CODES[500], MESSAGES[500]))
+
     app.before_request(begin)
     app.after_request(end)
+    take_call = partial(_take, shared, read_call, MAX_EVENT_BYTES)
+    take_batch = partial(_take, shared, read_batch, MAX_BATCH_BYTES)
     for paths, view in ((_TRACK, take_call), (_BATCH, take_batch), (_DROPPED, drop)):
         for path in paths:
             app.add_url_rule(path, path, view, methods=["POST"], provide_automatic_options=False)
     for path, script in snippet.SCRIPTS.items():
         app.add_url_rule(path, path, snippet.answer_of(script))
-    app.add_url_rule("/healthz", "/healthz", is_alive)
+    app.add_url_rule("/healthz", "/healthz", lambda: _json(_SUCCESS))
     app.add_url_rule("/readyz", "/readyz", is_ready)
     app.register_error_handler(Refusal, _refused)
-    app.register_error_handler(HTTPException, lambda error: _refused_by_flask(shared, error))
-    app.register_error_handler(Exception, _failed)
+    app.register_error_handler(HTTPException, refuse_as_flask)
+    app.register_error_handler(Exception, fail)
     believe_proxies(app)
     return app
 
@@ -270,19 +277,9 @@ def _refused(refusal: Refusal) -> Response:
     return _json(body, refusal.status, dict(refusal.headers))
 
 
-def _refused_by_flask(shared: Collector, error: HTTPException) -> Response:
-    """An unknown address or method; a browser's question whether it may send (OPTIONS)."""
-    if isinstance(error, MethodNotAllowed) and request.method == "OPTIONS":
-        return _preflight(shared)
-    status = error.code or 500
-    allowed = ", ".join(getattr(error, "valid_methods", None) or ())
-    headers = {"Allow": allowed} if allowed else {}
-    code = CODES.get(status, "invalid_body")
-    return _refused(Refusal(status, code, MESSAGES.get(status, f"{error.name}."), headers))
-
-
 def _preflight(shared: Collector) -> Response:
-    """The key comes with the request itself: here an origin counts that any key allows."""
+    """Answer a browser that asks whether it may send. The key comes with the request itself: here an origin
+    counts that any key allows."""
     origin = request.headers.get("Origin", "")
     if not shared.keys.allows(origin):
         return _refused(_refused_origin("No write key is", origin))
@@ -309,8 +306,3 @@ def _refused_origin(subject: str, origin: str) -> Refusal:
     else:
         why = f"{subject} not for pages of {origin[:255]}; create one that names this origin"
     return Refusal(403, "origin_not_allowed", f"{why}.")
-
-
-def _failed(error: Exception) -> Any:
-    log_failure(request_id(), error)
-    return _refused(Refusal(500, CODES[500], MESSAGES[500]))

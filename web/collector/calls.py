@@ -20,7 +20,7 @@ from crawleruseragents import is_crawler
 
 from warehouse.domain.addresses import has_at, masked
 from warehouse.domain.email_hash import hashed_email, names_address, plain_mark
-from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.hash_ids import form_id_of
 from warehouse.domain.text_rules import is_no_id
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND, from_micros, to_micros
 from warehouse.domain.tracking_calls import (
@@ -33,8 +33,8 @@ from warehouse.domain.tracking_calls import (
     row_of,
 )
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES, MOST_CHOICES
-from warehouse.operations.form_sightings import FINDING, Sighting
-from warehouse.operations.uncollected import NO_ID
+from warehouse.forms.form_sightings import FINDING, Sighting
+from warehouse.operations.collectors import NO_ID
 from web.collector.known_keys import KnownKey
 
 # Characters of an id, a name or a path.
@@ -42,7 +42,7 @@ _LONGEST: Final = 255
 
 MAX_EVENT_BYTES: Final = 32 * 1024
 MAX_BATCH_BYTES: Final = 500 * 1024
-# As Segment has it. A batch of empty calls would cost as much as a hundred others.
+# The bound of Segment. A batch of empty calls would cost as much as a hundred others.
 MAX_CALLS: Final = 2_500
 
 # Calls of this name tell of forms that the line for pages sees and cannot count.
@@ -165,7 +165,8 @@ def reduce_calls(
             told = member(call, "properties")
             kind = str(told.get("finding"))
             if is_finding(call) and kind in _FINDINGS:
-                what, path = _short(told.get("what")), _first_part(_path(call))
+                page = _short(member(member(call, "context"), "page").get("path"))
+                what, path = _short(told.get("what")), _first_part(page)
                 sightings[FINDING + kind] = Sighting(what, path, now, on_own_page)
             continue
         context = posted.context | member(call, "context")
@@ -198,12 +199,8 @@ def reduce_calls(
 
 
 def is_finding(call: Call) -> bool:
-    """Whether the line tells what it cannot count."""
+    """Whether a call says what the snippet has seen and cannot count."""
     return call.get("event") == _FINDING_EVENT
-
-
-def _path(call: Call) -> str:
-    return _short(member(member(call, "context"), "page").get("path"))
 
 
 def _short(value: Any) -> str:
@@ -225,7 +222,8 @@ _crawlers: dict[str, bool] = {}
 
 
 def _is_crawler(agent: str, new_agents: set[str]) -> bool:
-    """`new_agents`: those of the request that were looked at, to which this one is added."""
+    """Whether a user agent is a crawler's. `new_agents`: those of the request that were looked at, to which
+    this one is added."""
     known = _crawlers.get(agent)
     if known is not None or len(new_agents) >= _MAX_NEW_AGENTS:
         return known or False
@@ -249,7 +247,9 @@ def _without_persons(row: Row) -> Row:
         for name, value in row.items()
         if name != "value"
     }
-    kept["email_sha256"] = _email_hash(email) or _plain(stated_hash, _hidden)
+    kept["email_sha256"] = (
+        hashed_email(email) if isinstance(email, str) and names_address(email) else ""
+    ) or _plain(stated_hash, _hidden)
     if "value" in row:
         kept["value"] = _answer(row)
     return {name: value for name, value in kept.items() if value not in (None, "")}
@@ -267,10 +267,6 @@ def _hidden(_address: str) -> str:
     return "***"
 
 
-def _email_hash(address: Any) -> str:
-    return hashed_email(address) if isinstance(address, str) and names_address(address) else ""
-
-
 def _answer(row: Row) -> Any:
     """The value of an answer whose type can be aggregated; of others only that there is one."""
     value = row["value"]
@@ -285,7 +281,7 @@ def _answer(row: Row) -> Any:
 
 
 def _time(call: Call, sent_at: Any, key: KnownKey, now: int) -> str:
-    """When it happened, by the client's clock, or by this one where the client's is wrong."""
+    """The instant of a call by the client's clock, or by this one where the client's is wrong."""
     occurred = _instant(call.get("timestamp")) or _instant(call.get("originalTimestamp"))
     sent = _instant(sent_at)
     if occurred is None:

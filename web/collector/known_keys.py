@@ -4,12 +4,12 @@ While the warehouse does not answer, the keys that were read last go on working.
 seconds.
 """
 
-from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
 from web.auth.write_keys import list_working
 from web.db.database import Database
+from web.http.request_log import Trouble
 
 READ_SECONDS: Final = 3.0
 # The origin that stands for all.
@@ -32,13 +32,11 @@ class KnownKey(NamedTuple):
 
 
 class KnownKeys:
-    """One per process; it reads until `close()`."""
+    """The write keys that work, read again and again until `close()`. A process has one."""
 
-    def __init__(self, database: Database, on_trouble: Callable[[str], None]) -> None:
-        """`on_trouble` gets a sentence when reading begins to fail."""
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._on_trouble = on_trouble
-        self._is_failing = False
+        self._trouble = Trouble()
         self._keys: dict[str, KnownKey] | None = None
         self._any = KnownKey("", 0, frozenset())
         self._ends = Event()
@@ -74,30 +72,22 @@ class KnownKeys:
     def _run(self) -> None:
         while not self._ends.is_set():
             try:
-                self._read()
-                self._is_failing = False
+                connection = self._database.read()
+                try:
+                    listed = list_working(connection)
+                finally:
+                    self._database.release(connection)
+                self._trouble.ends()
+                keys = {
+                    text: KnownKey(shop_id, shop_key, frozenset(origins))
+                    for text, shop_id, shop_key, origins in listed
+                }
+                origins = frozenset().union(*(key.origins for key in keys.values()))
+                self._any, self._keys = KnownKey("", 0, origins), keys
             except Exception as error:  # whatever it is, the next time may be better
-                self._tell(error)
+                self._trouble.begins(
+                    f"The write keys cannot be read from the warehouse ({type(error).__name__}); those "
+                    f"that were read last go on working. The next try is in {READ_SECONDS:.0f} s."
+                )
             self._tried.set()
             self._ends.wait(READ_SECONDS)
-
-    def _tell(self, error: Exception) -> None:
-        if not self._is_failing:
-            self._is_failing = True
-            self._on_trouble(
-                f"The write keys cannot be read from the warehouse ({type(error).__name__}); those that "
-                f"were read last go on working. The next try is in {READ_SECONDS:.0f} s."
-            )
-
-    def _read(self) -> None:
-        connection = self._database.read()
-        try:
-            listed = list_working(connection)
-        finally:
-            self._database.release(connection)
-        keys = {
-            text: KnownKey(shop_id, shop_key, frozenset(origins))
-            for text, shop_id, shop_key, origins in listed
-        }
-        self._any = KnownKey("", 0, frozenset().union(*(key.origins for key in keys.values())))
-        self._keys = keys

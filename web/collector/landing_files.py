@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from warehouse.domain.landing_names import COLLECTED, is_collected
-from warehouse.operations.landing_folders import open_folder
+from warehouse.intake.landing_folders import open_folder
 
 # The place of files of kind `events` whose rows name their shops.
 _PLACE: Final = "events"

@@ -13,7 +13,7 @@ next one begins: after a failed sync, nobody knows what of the file is on disk.
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -21,10 +21,11 @@ from threading import Condition, Thread
 from typing import Final, NamedTuple
 
 from web.collector.landing_files import LandingFile, take_up
+from web.http.request_log import Trouble
 
 FINISH_SECONDS: Final = 60.0
 FINISH_BYTES: Final = 64 * 1024 * 1024
-# With events of a form that has sent none for so long, a file is finished sooner.
+# A file is finished sooner if a form sends events that has sent none for so long.
 NEWS_FINISH_SECONDS: Final = 5.0
 _FORGET_SECONDS: Final = 3_600.0
 # Strangers can name any number of forms.
@@ -42,7 +43,7 @@ class _Waiting(NamedTuple):
 
 
 class LandingWriter:
-    """One per process, until `close()`. `on_trouble` gets a sentence when writing begins to fail."""
+    """A thread that writes calls into the landing folder until `close()`. A process has one."""
 
     def __init__(
         self,
@@ -51,12 +52,11 @@ class LandingWriter:
         finish_seconds: float = FINISH_SECONDS,
         finish_bytes: int = FINISH_BYTES,
         news_finish_seconds: float = NEWS_FINISH_SECONDS,
-        on_trouble: Callable[[str], None] = lambda _sentence: None,
     ) -> None:
         self._root = root
         self._finish_seconds, self._finish_bytes = finish_seconds, finish_bytes
         self._news_finish_seconds = news_finish_seconds
-        self._on_trouble = on_trouble
+        self._trouble = Trouble()
         self._changed = Condition()
         self._waiting: list[_Waiting] = []
         self._ends = False
@@ -67,7 +67,6 @@ class LandingWriter:
         self._leaving: list[LandingFile] = []
         # When each form last sent, the latest last.
         self._forms: dict[int, float] = {}
-        self._is_failing = False
         self._thread = Thread(target=self._run, name="landing-writer", daemon=True)
         self._thread.start()
 
@@ -97,18 +96,15 @@ class LandingWriter:
         ends = False
         while not ends:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._ends, self._until_next())
+                # Seconds until a file is due; None without one.
+                due = max(self._due_at - time.monotonic(), 0.0) if self._file else None
+                until_next = 1.0 if self._leaving else due
+                self._changed.wait_for(lambda: self._waiting or self._ends, until_next)
                 batch, self._waiting = self._waiting, []
                 ends = self._ends
             if batch:
                 self._write(batch)
             self._finish_due(ends=ends)
-
-    def _until_next(self) -> float | None:
-        """Seconds until a file is due; None without one."""
-        if self._leaving:
-            return 1.0
-        return max(self._due_at - time.monotonic(), 0.0) if self._file else None
 
     def _write(self, batch: list[_Waiting]) -> None:
         try:
@@ -118,28 +114,21 @@ class LandingWriter:
             self._file.write(b"".join(waiting.lines for waiting in batch))
             self._file.commit()
         except Exception as error:
-            self._refuse(batch, error)
+            if self._file:
+                # Where even this fails, the lines may come twice: the import skips what it has.
+                with suppress(OSError):
+                    self._file.withdraw()
+                self._leave(self._file)
+            self._tell(error)
+            for waiting in batch:
+                waiting.written.set_exception(NotWritten(_reason(error)))
             return
-        self._is_failing = False
+        self._trouble.ends()
         for waiting in batch:
             waiting.written.set_result(None)
-        self._note_forms({form for waiting in batch for form in waiting.forms})
-
-    def _refuse(self, batch: list[_Waiting], error: Exception) -> None:
-        """Take the lines back, and close the file to lines."""
-        if self._file:
-            # Where even this fails, the lines may come twice: the import skips what it has.
-            with suppress(OSError):
-                self._file.withdraw()
-            self._leave(self._file)
-        self._tell(error)
-        for waiting in batch:
-            waiting.written.set_exception(NotWritten(_reason(error)))
-
-    def _note_forms(self, forms: set[int]) -> None:
-        """Remember the forms that have sent; the file is due sooner if one of them has news."""
+        # The file is due sooner if a form has sent that has sent none for long.
         now = time.monotonic()
-        for form in forms:
+        for form in {form for waiting in batch for form in waiting.forms}:
             sent_at = self._forms.pop(form, None)
             if sent_at is None or sent_at < now - _FORGET_SECONDS:
                 self._due_at = min(self._due_at, now + self._news_finish_seconds)
@@ -165,11 +154,9 @@ class LandingWriter:
         self._file = None
 
     def _tell(self, error: Exception) -> None:
-        if not self._is_failing:
-            self._is_failing = True
-            self._on_trouble(
-                f"The landing folder {self._root} cannot be written: {_reason(error)}."
-            )
+        self._trouble.begins(
+            f"The landing folder {self._root} cannot be written: {_reason(error)}."
+        )
 
 
 def _reason(error: Exception) -> str:

@@ -1,5 +1,5 @@
-"""How many calls an address and a write key may send, and how many bytes a shop: COLLECT_CALLS_PER_ADDRESS,
-COLLECT_CALLS_PER_KEY and COLLECT_MB_PER_SHOP.
+"""Limits on the calls that an address and a write key may send, and on the bytes of a shop:
+COLLECT_CALLS_PER_ADDRESS, COLLECT_CALLS_PER_KEY and COLLECT_MB_PER_SHOP.
 
 Calls that are dropped count for their address alone. A write key is public. So that a few addresses cannot
 use all of its calls, the last quarter of them is for addresses that send few.
@@ -17,8 +17,8 @@ from warehouse.settings import (
     COLLECT_CALLS_PER_KEY,
     COLLECT_MB_PER_SHOP,
 )
-from web.auth.gcra import RateLimit, client_network
 from web.http.rate_limits import RateBuckets
+from web.limits.gcra import RateLimit, client_network
 
 _MINUTE: Final = 60 * MICROS_PER_SECOND
 # An address sends few calls with a key if it sends no more than so much of the key's.
@@ -28,7 +28,8 @@ _FOR_MANY: Final = 3 / 4
 
 
 class SendLimits:
-    """One per process; `file` is that of RateBuckets, and `secret` the key of the hash.
+    """Limits on what one sender may send. A process has one object; `file` is that of RateBuckets, and
+    `secret` the key of the hash.
 
     Each method counts, and returns 0, or the seconds after which the sender may try again.
     """
@@ -47,17 +48,17 @@ class SendLimits:
         self._shop = RateLimit(megabytes * 1_000, MICROS_PER_DAY) if megabytes else None
 
     def count_request(self, address: str, now: int) -> int:
-        """A request of an address, as one call."""
+        """Count a request of an address as one call."""
         return self._take(self._of(address), self._address, now)
 
     def count_calls(self, address: str, calls: int, now: int) -> int:
-        """The calls of that request."""
+        """Count the calls of a request that `count_request` has counted."""
         if calls < 2:
             return 0
         return self._take(self._of(address), self._address, now, calls - 1, may_owe=True)
 
     def count_kept(self, key: str, address: str, calls: int, now: int) -> int:
-        """Calls with a write key that are not dropped."""
+        """Count calls with a write key that are not dropped."""
         if self._few is None:
             return 0
         few = f"few {key} {self._of(address)}"
@@ -66,7 +67,7 @@ class SendLimits:
         return wait or self._take(f"key {key}", self._key, now, calls)
 
     def count_bytes(self, shop_id: str, size: int, now: int) -> int:
-        """Bytes of a shop, which are counted by the thousand."""
+        """Count bytes of a shop, by the thousand."""
         return self._take(f"shop {shop_id}", self._shop, now, -(-size // 1_000))
 
     def close(self) -> None:

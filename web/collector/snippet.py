@@ -23,14 +23,10 @@ class Script(NamedTuple):
     compressed: bytes
 
 
-def _script(source: Path) -> Script:
-    plain = source.read_bytes()
-    return Script(plain, gzip.compress(plain, 9, mtime=0))
-
-
 SCRIPTS: Final = {
-    f"/{source.relative_to(_BUILT).as_posix()}": _script(source)
+    f"/{source.relative_to(_BUILT).as_posix()}": Script(plain, gzip.compress(plain, 9, mtime=0))
     for source in sorted(_BUILT.rglob("*.js"))
+    for plain in [source.read_bytes()]
 }
 """Each script by its path."""
 

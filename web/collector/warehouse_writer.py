@@ -1,5 +1,5 @@
-"""Counts of calls that are not kept, the last sightings of forms, and signs of life, brought to the warehouse
-in the background: no request waits for it."""
+"""Counts of calls that are not kept, the last sightings of forms, and heartbeats, brought to the warehouse in
+the background: no request waits for it."""
 
 import socket
 from collections import Counter
@@ -8,9 +8,11 @@ from threading import Event, Lock, Thread
 from typing import Final
 
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.operations import collectors, form_sightings, uncollected
-from warehouse.operations.form_sightings import Sighting
+from warehouse.forms import form_sightings
+from warehouse.forms.form_sightings import Sighting
+from warehouse.operations import collectors
 from web.db.database import Database
+from web.http.request_log import Trouble
 
 WRITE_SECONDS: Final = 2.0
 # A form that goes on being seen is written as often.
@@ -22,18 +24,16 @@ _MOST_SIGHTINGS: Final = 10_000
 
 
 class WarehouseWriter:
-    """One per process; it writes until `close()`. A process that is killed loses those of two seconds,
-    and while the warehouse does not answer they wait."""
+    """A thread that brings counts and discovered forms to the warehouse until `close()`. A process has one. A
+    process that is killed loses those of two seconds, and while the warehouse does not answer they wait."""
 
     def __init__(
         self,
         database: Database,
         clock: Callable[[], int],
-        on_trouble: Callable[[str], None],
         write_seconds: float = WRITE_SECONDS,
     ) -> None:
-        """`on_trouble` gets a sentence when writing begins to fail."""
-        self._database, self._clock, self._on_trouble = database, clock, on_trouble
+        self._database, self._clock, self._trouble = database, clock, Trouble()
         self._write_seconds = write_seconds
         self._lock = Lock()
         self._counts: Counter[tuple[int, str]] = Counter()
@@ -42,7 +42,6 @@ class WarehouseWriter:
         self._sighted: dict[tuple[int, str], int] = {}
         # When this process last wrote that its host collects.
         self._seen_at = 0
-        self._is_failing = False
         self._ends = Event()
         self._thread = Thread(target=self._run, name="warehouse-writer", daemon=True)
         self._thread.start()
@@ -53,7 +52,7 @@ class WarehouseWriter:
                 self._counts[shop_key, reason] += calls
 
     def see(self, shop_key: int, sightings: Mapping[str, Sighting]) -> None:
-        """Have forms of a shop, by id, known as just seen."""
+        """Note forms of a shop, by id, as just seen."""
         with self._lock:
             for form_id, sighting in sightings.items():
                 key = shop_key, form_id
@@ -82,32 +81,23 @@ class WarehouseWriter:
             if not (counts or sightings or is_due):
                 continue
             try:
-                self._write(counts, sightings)
-                self._is_failing = False
+                connection = self._database.write()
+                try:
+                    now = self._clock()
+                    collectors.add_uncollected(connection, counts, now)
+                    form_sightings.see(connection, sightings)
+                    collectors.record_heartbeat(connection, socket.gethostname(), now)
+                    connection.commit()
+                    self._seen_at = now
+                finally:
+                    self._database.release(connection)
+                self._trouble.ends()
             except Exception as error:  # whatever it is, the next time may be better
                 with self._lock:
                     self._counts += counts
                     self._sightings = sightings | self._sightings
-                self._tell(error)
-
-    def _write(
-        self, counts: Counter[tuple[int, str]], sightings: dict[tuple[int, str], Sighting]
-    ) -> None:
-        connection = self._database.write()
-        try:
-            uncollected.add(connection, counts, self._clock())
-            form_sightings.see(connection, sightings)
-            now = self._clock()
-            collectors.sign_of_life(connection, socket.gethostname(), now)
-            connection.commit()
-            self._seen_at = now
-        finally:
-            self._database.release(connection)
-
-    def _tell(self, error: Exception) -> None:
-        if not self._is_failing:
-            self._is_failing = True
-            self._on_trouble(
-                "The counts of events that were not kept cannot be written to the warehouse "
-                f"({type(error).__name__}); they wait. The next try is in {self._write_seconds:.0f} s."
-            )
+                self._trouble.begins(
+                    "The counts of events that were not kept cannot be written to the warehouse "
+                    f"({type(error).__name__}); they wait. The next try is in "
+                    f"{self._write_seconds:.0f} s."
+                )

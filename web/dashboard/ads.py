@@ -4,25 +4,22 @@ Spend is dated by the platform, submissions and orders by their own day. Revenue
 spend in that of the ad account: the two meet only where the API has converted the revenue, in `roas`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from warehouse.domain.currencies import minor_units
 from warehouse.domain.hash_ids import SEPARATOR, text_id
 from warehouse.domain.rounding import ratio
-from warehouse.domain.vocabulary import UTM_FIELDS
-from warehouse.domain.zones import zone
+from warehouse.domain.vocabulary import UTM_FIELDS, minor_units
 from web.api.query import Query
 from web.dashboard.changes import Cell
 from web.dashboard.comparable import EVENTS, ORDERS, SPEND
-from web.dashboard.compare import Amount, ComparedRow
+from web.dashboard.compare import ComparedRow, Value
 from web.dashboard.daily_noise import daily_noise, orders_by_utm
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import Noise, p_changed
-from web.dashboard.table import Card, Column, Sum, columns_of, table
+from web.dashboard.table import Card, Column, Sum, Table, card, columns_of
 from web.db.dimensions import Utm
 from web.reports.ads import ROW, ad_spend, campaigns_of
 from web.reports.revenue_by_utm import HIERARCHY
@@ -36,7 +33,6 @@ REASONS: Final = {
 # Below it, in per cent, too many submissions cannot be set against the spend that won them.
 LOW_COVERAGE: Final = 80
 _ROAS_DIGITS: Final = 4
-_NO_SUBMISSIONS: Final = "no submissions from it"
 # Spend is dated by the platform; what it brought is made of events and orders.
 _MADE_OF: Final = (SPEND, EVENTS, ORDERS)
 _NO_SPEND: Final = "no spend in these days"
@@ -53,11 +49,8 @@ Line = dict[str, Any]
 
 
 def ads(view: View) -> Page:
-    home, data = view.shop.currency, view.data(ad_spend)
-    by_campaign = _with_shares(
-        _lines_by(view, "currency", "provider", "campaignId", noise=_noise(view))
-    )
-    columns = _columns(home)
+    data = view.data(ad_spend)
+    by_campaign = _lines_by(view, "currency", "provider", "campaignId", noise=_noise(view))
     totals = spend_by_currency(view)
     sums = [Sum(f"All with spend in {each['currency']}", each) for each in totals]
     sums += _other_orders(data["rows"])
@@ -65,39 +58,32 @@ def ads(view: View) -> Page:
     return view.page(
         "ads.html",
         cards=_cards(view, totals) if by_campaign else [],
-        providers=table(
+        providers=Table(
             view,
             "providers",
-            columns[1:],
-            _ranked(_lines_by(view, "currency", "provider"), home),
+            [replace(column, bar=None) for column in _COLUMNS[1:]],
+            _ranked(_lines_by(view, "currency", "provider")),
             sums=sums,
             marks=marks | {"row": "provider"},
             is_numbers=True,
         ),
-        campaigns=table(
+        campaigns=Table(
             view,
             "campaigns",
-            columns,
+            _COLUMNS,
             by_campaign,
             "-spend",
             sums=sums,
             marks=marks | {"row": "campaignId"},
             is_exact=False,
         ),
-        coverage=[
-            (
-                row["provider"],
-                row["coverage"],
-                view.changes.cell(Amount(row["coverage"]), "percent", without=_NO_SUBMISSIONS),
-            )
-            for row in _coverage(data)
-        ],
+        coverage=sorted(data["attributionCoverage"].items()),
         low_coverage=LOW_COVERAGE,
         unavailable=[
             {
                 **entry,
                 "what_to_do": REASONS[entry["reason"]],
-                "pulled": _local(entry["lastSyncedAt"], view.shop.timezone),
+                "pulled": entry["lastSyncedAt"] and view.local_time(entry["lastSyncedAt"]),
             }
             for entry in data["unavailableProviders"]
         ],
@@ -109,14 +95,19 @@ def ad_card(view: View) -> Card:
     totals = [row for row in spend_by_currency(view) if row["spend"] or row.amount("spend").before]
     if not totals:
         return Card("Return on ads", Cell("", "no ad spend in these days"))
-    returns, spends = _returns(view, totals), _spends(view, totals)
-    return Card("Return on ads", returns[0][1], "", [*returns[1:], *spends])
+    spent = _in_each(view, totals, _SPENT, "spent in")
+    return _of_first("Return on ads", _in_each(view, totals, _RETURN, "back per"), spent)
+
+
+def costs(view: View, rows: list[dict[str, Any]]) -> list[tuple[Cell, Cell]]:
+    """The spend and the return of campaigns, from their rows of the report, in each currency of the spend."""
+    lines = [ComparedRow(line) for line in _lines(rows, ("currency",)) if line["spend"]]
+    return [(_SPEND.cell(view, line), _RETURN.cell(view, line)) for line in _ranked(lines)]
 
 
 def spend_by_currency(view: View) -> list[ComparedRow]:
     """All campaigns, summed by the currency of their spend: the shop's first."""
-    noise = _noise(view, is_sum=True)
-    return _ranked(_lines_by(view, "currency", noise=noise), view.shop.currency)
+    return _ranked(_lines_by(view, "currency", noise=_noise(view, is_sum=True)))
 
 
 def _noise(view: View, *, is_sum: bool = False) -> Callable[[Any, str], Noise | None]:
@@ -131,7 +122,7 @@ def _noise(view: View, *, is_sum: bool = False) -> Callable[[Any, str], Noise | 
             campaign = campaigns.match(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID])
             yield key(campaign) if campaign else 0
 
-    read = orders_by_utm(view, ad_spend, keys_of)
+    read = orders_by_utm(ad_spend, keys_of)
     net = daily_noise(
         view, HIERARCHY, [read], lambda row: key((row["provider"], row["campaignId"])), _MADE_OF
     )
@@ -152,20 +143,13 @@ def _lines_by(
     return view.compared(ad_spend, *keys, lines=lines, made_of=_MADE_OF, noise=noise).rows()
 
 
-def _with_shares(rows: list[ComparedRow]) -> list[ComparedRow]:
-    """With the share of the campaign that was credited with most."""
-    most = max((row[_NET] for row in rows), default=0)
-    return [row.plus(share=max(row[_NET] / most, 0) if most > 0 else None) for row in rows]
-
-
-def _coverage(data: Any) -> list[Line]:
-    coverage = data["attributionCoverage"]
-    return [{"provider": each, "coverage": coverage[each]} for each in sorted(coverage)]
-
-
-def _ranked(rows: list[ComparedRow], home: str) -> list[ComparedRow]:
+def _ranked(rows: list[ComparedRow]) -> list[ComparedRow]:
     """The shop's currency first, in each currency those with most spend."""
-    return sorted(rows, key=lambda row: (row["currency"] != home, row["currency"], -row["spend"]))
+
+    def key(row: ComparedRow) -> tuple[bool, str, int]:
+        return row["currency"] != row["revenueCurrency"], row["currency"], -row["spend"]
+
+    return sorted(rows, key=key)
 
 
 def _lines(rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[Line]:
@@ -210,107 +194,97 @@ def _converted(row: dict[str, Any], units: int) -> int | None:
     return round(row["roas"] * row["spend"] * units) if row["roas"] else None
 
 
-def _columns(home: str) -> tuple[Column, ...]:
+def _in_currency(name: str) -> Callable[[ComparedRow], Any]:
     """Amounts in different currencies are not compared: the shop's come first where the most does."""
-
-    def in_currency(name: str) -> Callable[[ComparedRow], Any]:
-        return lambda row: (
-            None if row[name] is None else (row["currency"] == home, row["currency"], row[name])
-        )
-
-    def cost(name: str, label: str, noun: str, sort: str) -> Column:
-        return _column(
-            name,
-            label,
-            unit="amount",
-            currency="currency",
-            without=lambda row: f"no {noun}" if row["spend"] > 0 else _NO_SPEND,
-            sort=sort,
-            key=in_currency(name),
-        )
-
-    return (
-        _column("campaignName", "Campaign", sort="campaign"),
-        _column("provider"),
-        _column(
-            "spend",
-            unit="spend",
-            of="spend",
-            without=_NO_SPEND,
-            currency="currency",
-            key=in_currency("spend"),
-        ),
-        _column("attributedSubmissions", deep=True, sort="submissions"),
-        cost("costPerLead", "Per sign-up", "submissions", sort="lead"),
-        _column("attributedOrders", deep=True, sort="orders"),
-        cost("costPerAcquisition", "Per order", "orders", sort="order"),
-        _column(_NET, "Credited", compared=True, sort="net", bar=lambda row: row.now.get("share")),
-        _column(
-            "roas",
-            unit="return",
-            figure=_roas,
-            without=lambda row: _no_return(row, home),
-            compared=True,
-            main=True,
-        ),
+    return lambda row: (
+        None
+        if row[name] is None
+        else (row["currency"] == row["revenueCurrency"], row["currency"], row[name])
     )
 
 
-def _roas(row: ComparedRow) -> Amount:
+def _cost(name: str, label: str, noun: str, sort: str) -> Column:
+    return _column(
+        name,
+        label,
+        unit="amount",
+        currency="currency",
+        without=lambda row: f"no {noun}" if row["spend"] > 0 else _NO_SPEND,
+        sort=sort,
+        key=_in_currency(name),
+    )
+
+
+def _roas(row: ComparedRow) -> Value:
     """In ten-thousandths. A return that was 0 is no measure of a change. Spend is no chance: the change is
     that of the revenue beside as much as that spend had brought before."""
 
-    def scaled(line: Any) -> int | None:
-        roas = line.get("roas")
-        return None if roas is None else round(roas * 10**_ROAS_DIGITS)
-
-    amount = row.amount("roas", scaled)
-    if amount.now is None or not amount.before:
-        return Amount(amount.now)
+    value = row.value(
+        lambda line: None if line.get("roas") is None else round(line["roas"] * 10**_ROAS_DIGITS),
+        "roas",
+    )
+    if value.now is None or not value.before:
+        return Value(value.now)
     net, spend, tested = row.amount(_NET), row.amount("spend"), None
     if net.noise and net.pair and spend.fair and spend.before:
         days = net.pair.days.first, net.pair.before.first, net.pair.count
         scale = spend.fair / spend.before
         tested = p_changed(net.noise, net.fair, net.before, *days, scale=scale)
-    return replace(amount, noise=None, tested=tested)
+    return replace(value, tested=tested)
 
 
-def _no_return(row: ComparedRow, home: str) -> str:
-    return f"revenue in {home} is not converted" if row["spend"] > 0 else _NO_SPEND
+_SPENT: Final = _column("spend", unit="spend", currency="currency")
+_SPEND: Final = replace(_SPENT, of="spend", without=_NO_SPEND, key=_in_currency("spend"))
+_RETURN: Final = _column(
+    "roas",
+    unit="return",
+    figure=_roas,
+    without=lambda row: (
+        f"revenue in {row['revenueCurrency']} is not converted" if row["spend"] > 0 else _NO_SPEND
+    ),
+    compared=True,
+    main=True,
+)
+_COLUMNS: Final = (
+    _column("campaignName", "Campaign", sort="campaign"),
+    _column("provider"),
+    _SPEND,
+    _column("attributedSubmissions", deep=True, sort="submissions"),
+    _cost("costPerLead", "Per sign-up", "submissions", sort="lead"),
+    _column("attributedOrders", deep=True, sort="orders"),
+    _cost("costPerAcquisition", "Per order", "orders", sort="order"),
+    _column(_NET, "Credited to ads", compared=True, sort="net", bar=0),
+    _RETURN,
+)
 
 
 def _cards(view: View, totals: list[ComparedRow]) -> list[Card]:
-    """Spend and return for each currency of spend."""
-    home, (spend, *spends) = view.shop.currency, _spends(view, totals)
-    credited, *others = _returns(view, totals)
-    net, orders = (sum(each[name] for each in totals) for name in (_NET, "attributedOrders"))
-    cell = view.changes.cell
-    amount = totals[0].amount(_NET) if len(totals) == 1 else Amount(net)
+    sums = ComparedRow(
+        {name: sum(each[name] for each in totals) for name in (_NET, "attributedOrders")}
+    )
+    only = totals[0] if len(totals) == 1 else sums
     return [
-        Card("Spend", spend[1], "", spends),
-        Card("Net revenue credited", cell(amount, "money", home, name=_NET)),
-        Card("Orders credited", cell(Amount(orders), name="attributedOrders")),
-        Card("Return", credited[1], "", others),
+        _of_first("Spend", _in_each(view, totals, _SPENT, "spent in")),
+        card(view, _column(_NET, "Revenue credited to ads"), only),
+        card(view, _column("attributedOrders", "Orders credited to ads"), sums),
+        _of_first("Return", _in_each(view, totals, _RETURN, "back per")),
     ]
 
 
-def _spends(view: View, totals: list[ComparedRow]) -> list[tuple[str, Cell]]:
-    return [
-        (
-            f"spent in {each['currency']}",
-            view.changes.cell(Amount(each["spend"]), "spend", each["currency"], name="spend"),
-        )
-        for each in totals
-    ]
+def _of_first(
+    heading: str, each: list[tuple[str, Cell]], more: Sequence[tuple[str, Cell]] = ()
+) -> Card:
+    """The figure of the first currency, and its name where there are others: the revenue and the orders
+    beside it are of all. The others open with it, and `more`."""
+    (words, cell), *others = each
+    return Card(heading, cell, words.partition(" ")[2] if others else "", [*others, *more])
 
 
-def _returns(view: View, totals: list[ComparedRow]) -> list[tuple[str, Cell]]:
-    """The revenue that came back for each currency of spend."""
-    column = _columns(view.shop.currency)[-1]
-    return [
-        (f"back per {each['currency']}", column.cell(view.changes, each, view.shop.currency))
-        for each in totals
-    ]
+def _in_each(
+    view: View, totals: list[ComparedRow], column: Column, words: str
+) -> list[tuple[str, Cell]]:
+    """The figure for each currency of spend."""
+    return [(f"{words} {each['currency']}", column.cell(view, each)) for each in totals]
 
 
 def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
@@ -323,7 +297,3 @@ def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
     others = [row for row in rows if not row["provider"]]
     unknown = [Sum("Orders from no ad campaign", sums(others))] if others else []
     return [*unknown, Sum("All orders of the shop", sums(rows), orders=[{}])]
-
-
-def _local(text: str | None, timezone: str) -> datetime | None:
-    return datetime.fromisoformat(text).astimezone(zone(timezone)) if text else None

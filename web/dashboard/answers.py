@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -33,13 +32,14 @@ class Answers:
     now: int
     today: int
     filters: Mapping[str, str] = field(default_factory=dict)
+    # The first day of data, by the name of these (`comparable.py`).
+    first_days: dict[str, int | None] = field(default_factory=dict)
     # Several parts of a page ask for the same.
     _read: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
-    @cached_property
-    def whole(self) -> "Answers":
-        """The same without filters."""
-        return replace(self, filters={}, _read={}) if self.filters else self
+    def under(self, filters: Mapping[str, str]) -> "Answers":
+        """The answers under these filters in place of its own."""
+        return replace(self, filters=filters, _read={}) if filters != self.filters else self
 
     def data(
         self,

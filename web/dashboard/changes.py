@@ -1,9 +1,9 @@
 """START HERE for verdicts: cells of figures, and which of a page's changes chance does not explain.
 
-`PageChanges.cell` is the one way from a figure to what a page shows of it. It takes the change into the
-page's list, and a verdict is made of all of them together (Benjamini and Hochberg): where nothing has
-changed, at most one page in twenty shows a colour. So every cell of a page exists before its template draws
-the first.
+`PageChanges.cell` is the one way from a figure to what a page shows of it; `Column.cell` (`table.py`) alone
+calls it. It takes the change into the page's list, and a verdict is made of all of them together (Benjamini
+and Hochberg): where nothing has changed, at most one page in twenty shows a colour. So every cell of a page
+exists before its template draws the first.
 
 Programs read a page as well. Each figure has the name and the number of the API (`data-figure`,
 `data-value`). One that is set beside a former figure says in the same element how it changed
@@ -13,16 +13,16 @@ an element of its own.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from warehouse.domain.currencies import minor_units
-from web.dashboard import formatting
+from warehouse.domain.time import day_date
+from warehouse.domain.vocabulary import minor_units
+from web.dashboard import formatting, statistics
 from web.dashboard.comparable import NO_DATA, NOT_COMPARED, TOO_YOUNG, Pair
-from web.dashboard.compare import Amount, Rate
-from web.dashboard.statistics import benjamini_hochberg
+from web.dashboard.compare import Value, number
 
 Attributes = Mapping[str, Any]
 UP: Final = "up"
@@ -35,8 +35,7 @@ NO_VERDICT: Final = "no-verdict"
 _LEVEL: Final = 0.025
 # An interval of a rate is drawn from so many points on.
 _WIDE: Final = 5
-_CHANCE: Final = "chance explains it"
-_SIGNS: Final = {True: "▲", False: "▼"}
+_DASH: Final = "\N{EM DASH}"
 
 
 def written(data: Attributes) -> Markup:
@@ -49,19 +48,18 @@ def written(data: Attributes) -> Markup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chip:
-    """The change beside a figure. `size` is how much, as a text without a sign (`13%`, of a rate its
-    points); `rises` whether it is more, None where it is as much as before; `is_good` whether more is
-    better. `p_value` is that of the change, None where nothing is known of its noise; `word` says why there
-    is no verdict: a value of `data-change`, with its `reason`."""
+    """The change beside a figure. Where there is no verdict, `word` says why (a value of `data-change`), and
+    `size` is all of its text; else `size` is how much, without a sign."""
 
     family: "PageChanges"
-    size: str = ""
-    unit: str = ""
+    word: str
+    size: str
+    told: str
+    # Whether it is more than before, None where it is as much; and whether more is better.
     rises: bool | None = None
     is_good: bool = True
+    # That of the change, None where nothing is known of its noise.
     p_value: float | None = None
-    word: str = ""
-    reason: str = ""
 
     @property
     def is_sure(self) -> bool:
@@ -76,11 +74,9 @@ class Chip:
     @property
     def change(self) -> str:
         """The value of `data-change`."""
-        if self.word:
-            return self.word
         if self.is_sure:
             return UP if self.rises else DOWN
-        return WITHIN_CHANCE
+        return self.word or WITHIN_CHANCE
 
     @property
     def tone(self) -> str:
@@ -92,34 +88,24 @@ class Chip:
     @property
     def text(self) -> str:
         """ "" where nobody was there to be compared."""
-        if self.word == FEW and not self.reason:
-            return ""
-        if self.word == FEW:
-            return "few"
-        if self.word:
-            return "\N{EM DASH}"
-        if self.rises is None or not self.is_sure:
-            return "≈"
-        return f"{_SIGNS[self.rises]} {self.size}"
+        if self.is_sure:
+            return f"{'▲' if self.rises else '▼'} {self.size}"
+        return self.size if self.word else "≈"
 
     @property
     def title(self) -> str:
         """The same in words."""
-        if self.reason:
-            return self.reason
-        if self.rises is None:
-            return "as before"
-        moved = f"{'up' if self.rises else 'down'} {self.size}{self.unit}"
-        if self.word:
-            return f"{moved}, no verdict"
-        return f"{moved}, {'more than chance makes' if self.is_sure else _CHANCE}"
+        if self.word or self.rises is None:
+            return self.told
+        return f"{self.told}, {'more than chance makes' if self.is_sure else 'chance explains it'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A figure as a page shows it; `without` says why there is no `text`. `deep` are the texts that open,
     each with the attributes of its element. `reach` is the interval of a rate that is drawn: from, at, to,
-    in per cent. `orders` are links to those that it is made of, each with its words."""
+    in per cent. `orders` are links to those that it is made of, each with its words. `beside` is the other
+    filter's, where one stands beside the page's. `is_aged`: it is of those who have had the days to buy."""
 
     text: str
     without: str = ""
@@ -128,7 +114,9 @@ class Cell:
     deep: list[tuple[str, Attributes]] = field(default_factory=list)
     reach: tuple[float, float, float] | None = None
     has_own: bool = False
+    is_aged: bool = False
     orders: Sequence[tuple[str, str]] = ()
+    beside: "Cell | None" = None
 
     def opens(self, *, is_card: bool = False) -> bool:
         """Whether something stands beside it that opens its depth."""
@@ -147,23 +135,21 @@ class Cell:
     def depth(self) -> list[tuple[str, Markup]]:
         """With the change of the compared figure, where it is not the one that is shown."""
         chip = self.chip
-        last = f"{chip.title}." if chip else ""
+        if not chip:
+            return [(text, written(data)) for text, data in self.deep]
+        change = {"data-change": chip.change}
         texts = [
-            (
-                text,
-                written(
-                    {**data, "data-change": chip.change} if chip and "data-days" in data else data
-                ),
-            )
+            (text, written({**data, **change} if "data-days" in data else data))
             for text, data in self.deep
         ]
-        return [*texts, (last, Markup())] if last else texts
+        return [*texts, (f"{chip.title}.", Markup())]
 
 
 class PageChanges:
-    """All changes of one page."""
+    """All changes of one page; `against` is the filter that stands beside its own, if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, against: str = "") -> None:
+        self._against = against
         self._chips: list[Chip] = []
         self._believed: set[int] | None = None
 
@@ -171,7 +157,7 @@ class PageChanges:
         """Whether the change stands among all of the page. The first question closes the list."""
         if self._believed is None:
             tested = [(id(each), each.p_value) for each in self._chips if each.p_value is not None]
-            stands = benjamini_hochberg([p_value for _, p_value in tested], _LEVEL)
+            stands = statistics.benjamini_hochberg([p_value for _, p_value in tested], _LEVEL)
             self._believed = {
                 key for (key, _), is_one in zip(tested, stands, strict=True) if is_one
             }
@@ -179,7 +165,7 @@ class PageChanges:
 
     def cell(
         self,
-        figure: Amount | Rate,
+        figure: Value,
         unit: str = "count",
         currency: str = "",
         without: str = "no one yet",
@@ -191,76 +177,104 @@ class PageChanges:
     ) -> Cell:
         """Money is in minor units of the currency. More of a loss is worse. `name` is the API's."""
 
-        def text(value: Any, *, exact: bool = False) -> str:
+        def text(side: Any, *, exact: bool = False) -> str:
+            value = number(side)
             return "" if value is None else formatting.figure(value, unit, currency, exact)
 
-        def number(value: Any) -> Any:
-            return _api_number(value or 0, unit, currency)
+        def data_of(side: Any) -> dict[str, Any]:
+            return {"data-figure": name, "data-value": api(side)} if name else {}
 
-        def data_of(value: Any) -> dict[str, Any]:
-            return {"data-figure": name, "data-value": number(value)} if name else {}
+        def api(side: Any) -> Any:
+            """As answers have it."""
+            value = number(side) or 0
+            if unit == "spend":
+                return value / minor_units(currency)
+            return value / 10_000 if unit == "return" else value
 
-        pair = figure.pair
-        fair, before = _sides(figure)
-        if is_nothing or not pair or (pair.is_alone and not figure.is_aged):
-            cell_text = "" if is_nothing else text(figure.now, exact=is_exact)
-            deep = [] if is_nothing else _counts(figure)
-            return Cell(cell_text, without, data_of(figure.now), None, deep, _reach(figure, unit))
-        chip = self._chip(figure, unit, is_loss=is_loss)
+        pair, before, data = figure.pair, figure.before, data_of(figure.now)
+        deep, reach = _counts(figure), _reach(figure, unit)
+        if is_nothing:
+            return Cell("", without, data, reach=reach)
+        if not pair or (pair.is_alone and not figure.is_aged):
+            return Cell(text(figure.now, exact=is_exact), without, data, None, deep, reach)
+        chip = self._chip(figure, unit, currency, is_loss=is_loss)
         days: dict[str, Any] = {"data-within": pair.within}
-        if before is not None:
-            days |= {
-                "data-before": number(before),
-                "data-days": pair.days_text,
-                "data-days-before": pair.before_text,
-            }
+        usual = _usual(figure, pair)
+        if usual is not None:
+            days["data-usual"] = api(usual)
+        if number(before) is not None:
+            days |= {"data-before": api(before), "data-days": pair.days_text}
+            days |= _against(pair.against) or {"data-days-before": pair.before_text}
+            deep.append((f"{pair.beside or 'before'} {text(before)}", {}))
         elif figure.is_aged and pair.has_days:
             days["data-days"] = pair.days_text
-        former = f"before {text(before)}" if before is not None else ""
         if figure.is_aged:
             # One rate on all pages: of those who are old enough. Others stand in the depth.
-            deep = _counts(figure)
-            deep.append((former, {}))
-            if figure.now is not None:
-                deep.append((f"to date: {text(figure.now)}", data_of(figure.now)))
-            reason = pair.sentence if pair.reason == TOO_YOUNG else without
-            data = data_of(figure.now if pair.reason == TOO_YOUNG else fair) | days
-            return Cell(text(fair), reason, data, chip, _told(deep, pair), _reach(figure, unit))
-        now = text(figure.now, exact=is_exact)
-        if pair.is_shown or before is None:
-            deep = [*_counts(figure), (former, {})]
-            data = data_of(figure.now) | days
-            return Cell(now, without, data, chip, _told(deep), _reach(figure, unit))
-        own = f"{pair.label}: {text(fair) or '—'}"
-        deep = [*_counts(figure), (own, data_of(fair) | days), (former, {})]
-        return Cell(
-            now, without, data_of(figure.now), chip, _told(deep), _reach(figure, unit), True
-        )
+            deep.insert(0, (f"{pair.label}, by those who have had so long", {}))
+            if number(figure.now) is not None:
+                deep.append((f"to date: {text(figure.now)}", data))
+            is_young = pair.reason == TOO_YOUNG
+            reason = pair.sentence if is_young else without
+            data = (data if is_young else data_of(figure.fair)) | days
+            return Cell(text(figure.fair), reason, data, chip, deep, reach, is_aged=True)
+        has_own = number(before) is not None and not pair.is_shown
+        if has_own:
+            own = f"{pair.label}: {text(figure.fair) or '—'}"
+            deep.insert(len(deep) - 1, (own, data_of(figure.fair) | days))
+        else:
+            data |= days
+        return Cell(text(figure.now, exact=is_exact), without, data, chip, deep, reach, has_own)
 
-    def _chip(self, figure: Amount | Rate, unit: str, *, is_loss: bool) -> Chip | None:
+    def beside(self, figure: Value, *how: Any, **more: Any) -> Cell:
+        """The figure under the other filter, with what `cell` takes."""
+        cell, data = self.cell(figure.beside(), *how, **more), _against(self._against)
+        if figure.is_aged and figure.pair and figure.pair.has_days:
+            data |= {"data-days": figure.pair.days_text, "data-within": figure.pair.within}
+        return replace(cell, data={**cell.data, **data} if cell.data else {})
+
+    def _chip(self, figure: Value, unit: str, currency: str, *, is_loss: bool) -> Chip | None:
         pair = figure.pair
         assert pair
         if pair.is_alone:
             return None
+        usual = _usual(figure, pair)
+        if usual is not None:
+            text = formatting.figure(usual, unit, currency)
+            weekday = formatting.weekday(day_date(pair.days.first))
+            told = f"{pair.sentence}; a whole {weekday} usually has {text}"
+            return Chip(self, pair.reason, f"usually {text}", told)
         if pair.reason:
-            return Chip(self, word=pair.reason, reason=pair.sentence)
-        fair, before = _sides(figure)
-        if isinstance(figure, Rate) and (figure.is_few or fair is None or before is None):
+            return Chip(self, pair.reason, _DASH, pair.sentence)
+        fair, before = number(figure.fair), number(figure.before)
+        if isinstance(figure.now, tuple):
             if fair is None:
-                return Chip(self, word=FEW)
-            fewest = min((side[1] for side in (figure.fair, figure.before) if side), default=0)
-            return Chip(self, word=FEW, reason=f"too few to compare: {formatting.count(fewest)}")
+                return Chip(self, FEW, "", "as before")
+            if before is None or figure.fewest < statistics.FEW:
+                people = formatting.count(figure.fewest)
+                return Chip(self, FEW, "few", f"too few to compare: {people}")
         if before is None or fair is None:
-            return Chip(self, word=NOT_COMPARED, reason="no such figure before")
-        size = _size(fair, before, unit)
-        p_value, rises = figure.p_value, fair > before if size else None
-        word = NO_VERDICT if p_value is None and size else ""
-        points = " points" if unit == "percent" else ""
-        chip = Chip(self, size, points, rises, not is_loss, p_value, word)
+            told = f"no such figure of {pair.beside}" if pair.beside else "no such figure before"
+            return Chip(self, NOT_COMPARED, _DASH, told)
         if self._believed is not None:
             raise RuntimeError("the page's verdicts are made: make all cells before it is drawn")
+        size, p_value, rises = _size(fair, before, unit), figure.p_value, fair > before
+        if not size:
+            chip = Chip(self, "", "", f"as {pair.beside or 'before'}", p_value=p_value)
+        else:
+            moved = f"{size} points" if unit == "percent" else size
+            told = f"{'up' if rises else 'down'} {moved}"
+            if pair.beside:
+                told = f"{moved} {'above' if rises else 'below'} {pair.beside}"
+            chip = Chip(self, "", size, told, rises, not is_loss, p_value)
+            if p_value is None:
+                chip = Chip(self, NO_VERDICT, _DASH, f"{told}, no verdict")
         self._chips.append(chip)
         return chip
+
+
+def _against(against: str) -> dict[str, Any]:
+    """The attribute that names the other filter, whose value comes from outside."""
+    return {"data-against": escape(against)} if against else {}
 
 
 def _size(fair: Any, before: Any, unit: str) -> str:
@@ -274,46 +288,30 @@ def _size(fair: Any, before: Any, unit: str) -> str:
     return formatting.percent(share) if share else ""
 
 
-def _sides(figure: Amount | Rate) -> tuple[Any, Any]:
-    if isinstance(figure, Rate):
-        return figure.fair_rate, figure.before_rate
-    return figure.fair, figure.before
+def _usual(figure: Value, pair: Pair) -> int | None:
+    """The figure of a whole day, as it usually is on the weekday of one that is not over."""
+    if pair.reason != NOT_COMPARED or figure.noise is None:
+        return None
+    return round(figure.noise.of_days(pair.days.first, 1))
 
 
-def _counts(figure: Amount | Rate) -> list[tuple[str, Attributes]]:
+def _counts(figure: Value) -> list[tuple[str, Attributes]]:
     """The people behind a rate, and how far chance moves it."""
-    if not isinstance(figure, Rate):
+    if not isinstance(figure.shown, tuple) or not figure.shown[1]:
         return []
     hits, trials = figure.shown
-    if not trials:
-        return []
-    interval = formatting.interval(figure.interval)
+    interval = formatting.interval(statistics.of_rate(hits, trials))
     counts = f"{formatting.count(hits)} of {formatting.count(trials)}"
     return [(f"{counts}; chance moves it from {interval}", {})]
 
 
-def _told(
-    deep: list[tuple[str, Attributes]], pair: Pair | None = None
-) -> list[tuple[str, Attributes]]:
-    told = [(text, data) for text, data in deep if text]
-    if pair and pair.within:
-        told.insert(0, (pair.label, {}))
-    return told
-
-
-def _reach(figure: Amount | Rate, unit: str) -> tuple[float, float, float] | None:
+def _reach(figure: Value, unit: str) -> tuple[float, float, float] | None:
     """The interval of a rate, where it is wide."""
-    if not isinstance(figure, Rate) or unit != "percent" or not figure.shown[1]:
+    if not isinstance(figure.shown, tuple) or unit != "percent" or not figure.shown[1]:
         return None
     hits, trials = figure.shown
-    low, high = 100 * figure.interval.low, 100 * figure.interval.high
+    interval = statistics.of_rate(hits, trials)
+    low, high = 100 * interval.low, 100 * interval.high
     if high - low < _WIDE:
         return None
     return round(low, 1), round(min(100 * hits / trials, 100), 1), round(high, 1)
-
-
-def _api_number(value: Any, unit: str, currency: str) -> Any:
-    """A figure as answers have it."""
-    if unit == "spend":
-        return value / minor_units(currency)
-    return value / 10_000 if unit == "return" else value

@@ -2,20 +2,23 @@
 
 A figure is compared over whole days of the shop's data, as many on both sides. One on the submission clock
 grows for as long as its submissions can be credited with orders, so it is compared at equal age too: over the
-submissions that have had `within` days to buy, with the orders of so many days. No other comparison can be
-made: `compare.py` gets both sides of every figure from here.
+submissions that have had `within` days to buy, with the orders of so many days. Two filters side by side are
+compared over the same days. No other comparison can be made: `compare.py` gets both sides of every figure
+from here.
 """
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, func, select
 
 from warehouse.domain.time import day_date, day_number
 from warehouse.tables import DAILY, ad_spend
+from web.api.equal_age import window_days
 from web.dashboard import formatting
 from web.dashboard.selection import Selection
+from web.http.current_request import Shop
 from web.http.date_range import Window, parse_range
 
 # Why nothing is compared, as `data-change` says it.
@@ -23,18 +26,12 @@ TOO_YOUNG: Final = "too-young"
 NO_DATA: Final = "no-data"
 NOT_COMPARED: Final = "not-compared"
 
-# What figures are made of: each has a first day.
+# The data that figures are made of: each has a first day.
 EVENTS: Final = "events"
 ORDERS: Final = "orders"
 SPEND: Final = "spend"
-_FIRST_DAYS: Final = {
-    SPEND: select(func.min(ad_spend.c.day)).where(ad_spend.c.shop_key == bindparam("shop_key"))
-} | {
-    name: select(func.min(DAILY[summary].c.day)).where(
-        DAILY[summary].c.edition == bindparam("edition")
-    )
-    for name, summary in ((EVENTS, "all_forms"), (ORDERS, "attribution"))
-}
+# The summaries that have the first days of events and of orders.
+_SUMMARIES: Final = {EVENTS: "all_forms", ORDERS: "attribution"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Pair:
     """`days` and as many `before`; `is_shown` where they are all that the page shows, to date. Where they
     cannot be compared, `reason` is one of those above, and `since` the day from which they can be
     (TOO_YOUNG), or on which the data begin (NO_DATA). `is_alone` where the page compares nothing: then `days`
-    are those that are old enough."""
+    are those that are old enough. `against` is what the page has in place of former days."""
 
     days: Window
     before: Window
@@ -51,6 +48,12 @@ class Pair:
     reason: str = ""
     since: date | None = None
     is_alone: bool = False
+    against: str = ""
+
+    @property
+    def beside(self) -> str:
+        """The name of the other side; "" for former days."""
+        return self.against.partition(":")[2]
 
     @property
     def has_days(self) -> bool:
@@ -73,10 +76,10 @@ class Pair:
 
     @property
     def label(self) -> str:
-        """What tells the figure that is compared from the one that is shown."""
+        """The words that tell the compared figure from the one that is shown."""
         if self.within is None:
             return f"until {formatting.short_day(day_date(self.days.last))}"
-        return f"within {self.within} days" if self.within > 1 else "within 1 day"
+        return f"within {formatting.counted(self.within, 'day')}"
 
     @property
     def sentence(self) -> str:
@@ -91,16 +94,18 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparable:
-    """The pairs of a page. `window_days` are those of attribution."""
+    """The pairs of a page. `first_days` are those of some data, by name, where they are known."""
 
     connection: Connection
-    shop_key: int
-    edition: int
+    shop: Shop
     selection: Selection
     today: int
-    timezone: str
-    window_days: int
-    _first_days: dict[str, int | None] = field(default_factory=dict)
+    first_days: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def window_days(self) -> int:
+        """Those of attribution."""
+        return window_days(self.shop)
 
     @property
     def within(self) -> int:
@@ -114,8 +119,16 @@ class Comparable:
                 return within
         return 1
 
+    @property
+    def horizon(self) -> str:
+        """`within` in words."""
+        return formatting.counted(self.within, "day")
+
     def whole_days(self, *data: str) -> Pair | None:
         """None where the page compares nothing. `data` are those that the figure is made of."""
+        if against := self.selection.against:
+            window = self.selection.window
+            return Pair(window, window, is_shown=True, against=against)
         return self._pair(self._whole_days, 1, None, data)
 
     def equal_age(self, *data: str, within: int | None = None) -> Pair | None:
@@ -153,15 +166,23 @@ class Comparable:
         """How the page compares figures."""
         whole, aged = self.whole_days(EVENTS), self.equal_age()
         assert aged
-        within = f"{aged.within} days" if aged.within != 1 else "1 day"
         bought = (
             f"Sign-ups that bought: {aged.sentence}."
             if aged.reason == TOO_YOUNG
-            else f"Sign-ups that bought are those of {_days(aged.days)} who bought within {within}: "
+            else f"Sign-ups that bought are those of {_days(aged.days)} who bought {aged.label}: "
             "later ones have not had so long."
         )
         if whole is None:
             return [bought]
+        if whole.against:
+            own, other = self.selection.sides
+            return [
+                f"{own} beside {other}, both in {_days(whole.days)}.",
+                bought,
+                "≈ stands where chance makes such a difference by itself: of a rate by its people, of counts "
+                "and money by what their difference does from day to day in the 56 days before the end. An "
+                "arrow and a colour stand where it does not, among all differences of the page together.",
+            ]
         if whole.reason:
             return [f"{whole.sentence[0].upper()}{whole.sentence[1:]}.", bought]
         return [
@@ -173,22 +194,20 @@ class Comparable:
         ]
 
     def _first_day(self, name: str) -> int | None:
-        if name not in self._first_days:
-            values = {"edition": self.edition, "shop_key": self.shop_key}
-            statement = _FIRST_DAYS[name]
-            self._first_days[name] = self.connection.execute(
-                statement, {bound: values[bound] for bound in statement.compile().params}
-            ).scalar()
-        return self._first_days[name]
+        if name not in self.first_days:
+            if name == SPEND:
+                days, is_of_shop = ad_spend.c, ad_spend.c.shop_key == self.shop.key
+            else:
+                days = DAILY[_SUMMARIES[name]].c
+                is_of_shop = days.edition == self.shop.edition
+            first_day = select(func.min(days.day)).where(is_of_shop)
+            self.first_days[name] = self.connection.execute(first_day).scalar()
+        return self.first_days[name]
 
     @property
     def _whole_days(self) -> int:
         window = self.selection.window
         return min(window.last, self.today - 1) - window.first + 1
-
-    @property
-    def _all_days(self) -> int:
-        return self.selection.window.last - self.selection.window.first + 1
 
     def _old_enough(self, within: int) -> int:
         window = self.selection.window
@@ -200,7 +219,8 @@ class Comparable:
         """The first `count` days that are shown beside as many before; `least` are enough."""
         window = self.selection.window
         first, days = day_date(window.first), max(count, 1)
-        former = self.selection.former(first, days)
+        against = self.selection.against
+        former = first if against else self.selection.former(first, days)
         if former is None:
             if within is None:
                 return None
@@ -212,19 +232,22 @@ class Comparable:
         begins = self.begins(*data)
         if count < least and within:
             # A range that goes on can get as many days old enough as it needs.
-            needed = max(least, 1 if self.selection.within else -(-self._all_days // 2))
+            all_days = window.last - window.first + 1
+            needed = max(least, 1 if self.selection.within else -(-all_days // 2))
             reason, since = TOO_YOUNG, later(first, needed + within)
         elif count < least:
             reason = NOT_COMPARED
-        elif day_number(former) <= begins:
+        elif day_number(former) <= begins and not against:
             # The first day has a part of its data.
             reason, since = NO_DATA, day_date(begins) if begins < self.today else None
         compared, before = self._window(first, days), self._window(former, days)
         is_shown = within is None and compared == window
-        return Pair(compared, before, within, is_shown, reason, since)
+        return Pair(compared, before, within, is_shown, reason, since, against=against)
 
     def _window(self, first: date, days: int) -> Window:
-        return parse_range(f"{first}..{first + timedelta(days - 1)}", self.today, self.timezone)
+        return parse_range(
+            f"{first}..{first + timedelta(days - 1)}", self.today, self.shop.timezone
+        )
 
 
 def later(day: date, days: int) -> date:

@@ -6,11 +6,11 @@ counts the customers who are old enough for it.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from warehouse.domain.figures import MONEY
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import LTV_HORIZONS
@@ -18,12 +18,12 @@ from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.histogram import curve
 from web.dashboard.comparable import later
-from web.dashboard.compare import Amount, ComparedRow, Rate
+from web.dashboard.compare import ComparedRow, Value
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address, has_chosen_days
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Column, columns_of, table
+from web.dashboard.table import Column, Table, columns_of
 from web.reports.customers import FORM, SEGMENT, lifetime_value
 
 # Rows of a table; the CSV has all. At a glance: the best and the worst.
@@ -79,27 +79,29 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
     """All segments of a dimension as a table, and the curves of all, the best and the worst of them (none
     where no horizon counts a customer). `best` is the segment with most value of those with customers
     enough."""
-    texts, keys = _texts(dimension, _labels(view)), _KEYS[dimension]
+    # Those of the forms that won customers in these days.
+    forms = view.data(lifetime_value, dimension="form")["rows"]
+    labels = labels_of_forms(view, [form["formId"] for form in forms])
+    texts, keys = _texts(dimension, labels), _KEYS[dimension]
     summary_name, by = _SUMMARIES[dimension]
     segments = view.compared(
         lifetime_value,
         *keys,
-        lines=partial(_segments, keys[0]),
+        lines=lambda data: [_segment(row, keys[0]) for row in data["rows"]],
         ages={"first": LTV_HORIZONS[0]},
         dimension=dimension,
     ).rows()
     # By value, those with few customers last: one buyer can lift them above all others.
     segments.sort(key=lambda each: (not each["is_ranked"], -each["ltvCents"]))
     ranked = [each for each in segments if each["is_ranked"]]
-    greatest = max((each["ltvCents"] for each in ranked), default=0)
     ends = [ranked[0], ranked[-1]] if len(ranked) > 1 else ranked or segments[:1]
     growth = _growth(view, summary_name, by, dimension)
     return {
         "texts": texts,
-        "table": table(
+        "table": Table(
             view,
             dimension,
-            [*texts, *_columns(view, greatest)],
+            [*texts, *_columns(view)],
             segments,
             "-ltv",
             marks={"form": "formId"}
@@ -149,12 +151,6 @@ def _growth(
     return growth
 
 
-def _labels(view: View) -> Labels:
-    """Those of the forms that won customers in these days."""
-    forms = view.data(lifetime_value, dimension="form")["rows"]
-    return labels_of_forms(view, [form["formId"] for form in forms])
-
-
 def _texts(dimension: str, labels: Labels) -> tuple[Column, ...]:
     """The columns that say what a row is about."""
     if dimension == "form":
@@ -167,10 +163,6 @@ def _texts(dimension: str, labels: Labels) -> tuple[Column, ...]:
         _column("value", text=answer),
         _column("fieldId", text=lambda row: labels.question(row["fieldId"])),
     )
-
-
-def _segments(key: str, data: Any) -> list[dict[str, Any]]:
-    return [_segment(row, key) for row in data["rows"]]
 
 
 def _segment(row: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -187,17 +179,12 @@ def _segment(row: Mapping[str, Any], key: str) -> dict[str, Any]:
     }
 
 
-def _columns(view: View, greatest: int) -> list[Column]:
-    """Bars are on the scale of the greatest value. A value of few customers has no place in an order by
-    value."""
+def _columns(view: View) -> list[Column]:
+    """A value of few customers has no place in an order by value, and no bar."""
 
     def ranked(name: str) -> Callable[[ComparedRow], Any]:
         return lambda row: row[name] if row["is_ranked"] else None
 
-    def share(row: ComparedRow) -> float | None:
-        return row["ltvCents"] / greatest if greatest and row["is_ranked"] else None
-
-    opens, day = _opens(view, LTV_HORIZONS[0])
     return [
         _column("customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)),
         _column("purchasers", sort="bought", deep=True),
@@ -208,21 +195,17 @@ def _columns(view: View, greatest: int) -> list[Column]:
             key=ranked("ordersPerCustomer"),
             deep=True,
         ),
-        _column(
-            "ltvCents", "Value to date", bar=share, sort="ltv", key=ranked("ltvCents"), main=True
-        ),
-        Column(
-            "first",
-            f"In {LTV_HORIZONS[0]} days",
-            "money",
+        _column("ltvCents", "Value to date", bar=0, sort="ltv", key=ranked("ltvCents"), main=True),
+        _horizon(
+            view,
+            0,
+            name="first",
             figure=lambda row: row.amount("first"),
-            api=f"horizons.{LTV_HORIZONS[0]}.ltvCents",
-            without=f"counts {opens} {formatting.day(day)}",
             compared=True,
             mark=_few(lambda row: row["is_first_few"]),
             key=lambda row: None if row["is_first_few"] else row["first"],
         ),
-        *(_horizon(view, place) for place in range(1, len(LTV_HORIZONS))),
+        *(_horizon(view, place, deep=True) for place in range(1, len(LTV_HORIZONS))),
         _column(
             "repeatRate",
             "Buy again",
@@ -233,23 +216,22 @@ def _columns(view: View, greatest: int) -> list[Column]:
     ]
 
 
-def _horizon(view: View, place: int) -> Column:
-    """The value in so many days, of those who are old enough, among all numbers."""
+def _horizon(view: View, place: int, **more: Any) -> Column:
+    """The value in so many days, of those who are old enough."""
     days = LTV_HORIZONS[place]
     opens, day = _opens(view, days)
 
-    def value(row: ComparedRow) -> Amount:
+    def value(row: ComparedRow) -> Value:
         horizon = row["horizons"][place]
-        return Amount(horizon["ltvCents"] if horizon["customers"] else None)
+        return Value(horizon["ltvCents"] if horizon["customers"] else None)
 
+    said: dict[str, Any] = {"name": f"in{days}", "figure": value} | more
     return Column(
-        f"in{days}",
-        f"In {days} days",
-        "money",
-        figure=value,
+        label=f"In {days} days",
+        unit=MONEY,
         api=f"horizons.{days}.ltvCents",
         without=f"counts {opens} {formatting.day(day)}",
-        deep=True,
+        **said,
     )
 
 
@@ -259,11 +241,11 @@ def _few(
     return "few", "few", condition
 
 
-def _again(row: ComparedRow) -> Rate:
+def _again(row: ComparedRow) -> Value:
     """Buyers with a second order, of all buyers. The API's rate has two decimals, which are whole buyers up
     to ten thousand of them; beyond, the interval does not feel the difference."""
     purchasers = row["purchasers"]
-    return Rate(round(row["repeatRate"] * purchasers / 100), purchasers)
+    return Value((round(row["repeatRate"] * purchasers / 100), purchasers))
 
 
 def _curves(

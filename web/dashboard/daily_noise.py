@@ -1,16 +1,20 @@
 """The noise of a report's daily values: what a count, or money, does by itself from day to day."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from math import sqrt
 from typing import Final
 
 import numpy as np
 
 from warehouse.daily.group_sum import Column
-from warehouse.domain.figures import FIGURES
-from warehouse.domain.time import day_date
+from warehouse.domain.figures import FIGURES, Formula
+from warehouse.domain.time import day_date, day_number
 from web.api.endpoint import Endpoint
 from web.api.query import Query
 from web.api.rows import Row
+from web.dashboard.answers import Answers
 from web.dashboard.comparable import later
 from web.dashboard.compare import Line
 from web.dashboard.page import View
@@ -24,17 +28,16 @@ Cells = Mapping[str, Column]
 _NO_KEY: Final[Callable[[Line], int]] = lambda _: 0  # noqa: E731
 
 
+Read = Callable[[Answers, Window], Cells]
+
+
 def summary(
-    view: View,
-    report: Endpoint,
-    name: str,
-    key: str = "",
-    where: Mapping[str, int] | None = None,
-) -> Callable[[Window], Cells]:
+    report: Endpoint, name: str, key: str = "", where: Mapping[str, int] | None = None
+) -> Read:
     """The cells of a daily summary of a report by one of its dimensions."""
 
-    def read(window: Window) -> Cells:
-        query = view.answers.query(report, window).of_chosen()
+    def read(answers: Answers, window: Window) -> Cells:
+        query = answers.query(report, window).of_chosen()
         sums = query.sums(name, by=(key, "day") if key else ("day",), where=where)
         columns = dict(sums.columns)
         columns["key"] = columns.pop(key) if key else np.zeros_like(columns["day"])
@@ -44,12 +47,12 @@ def summary(
 
 
 def orders_by_utm(
-    view: View, report: Endpoint, keys_of: Callable[[Query, Iterator[Utm]], Iterable[int]]
-) -> Callable[[Window], Cells]:
+    report: Endpoint, keys_of: Callable[[Query, Iterator[Utm]], Iterable[int]]
+) -> Read:
     """The cells of all orders by the key that their UTM values give."""
 
-    def read(window: Window) -> Cells:
-        query = view.answers.query(report, window)
+    def read(answers: Answers, window: Window) -> Cells:
+        query = answers.query(report, window)
         columns = dict(query.sums("utm_order", by=("utm", "day")).columns)
         ids, places = np.unique(columns.pop("utm"), return_inverse=True)
         keys = np.fromiter(keys_of(query, query.each_utm(ids)), dtype=np.int64, count=len(ids))
@@ -61,29 +64,28 @@ def orders_by_utm(
 def daily_noise(
     view: View,
     row: Row,
-    reads: Sequence[Callable[[Window], Cells]],
+    reads: Sequence[Read],
     key_of: Callable[[Line], int] = _NO_KEY,
     made_of: tuple[str, ...] = (),
 ) -> Callable[[Line | None, str], Noise | None]:
     """Answers for a figure of a report's row, or of all rows (None). `reads` give the cells of its
     measures, with the number by which `key_of` finds those of a row; a figure is of the first that has its
-    measures. The days before the data begin, and the first of them, say nothing."""
-    known: list[tuple[Window, list[Cells]]] = []
+    measures. The days before the data begin, and the first of them, say nothing. Beside another filter, the
+    values are those by which the two differ."""
+    known: list[tuple[Window, list[list[Cells]]]] = []
     found: dict[tuple[int | None, str], Noise | None] = {}
 
-    def cells() -> tuple[Window, list[Cells]] | None:
+    def cells() -> tuple[Window, list[list[Cells]]] | None:
         if not known:
-            pair = view.comparable.whole_days(*made_of)
-            if pair is None or pair.reason:
-                return None
-            end = pair.days.last
+            end = _end(view)
             begins = view.comparable.begins(*made_of)
             first = max(end - NOISE_DAYS + 1, begins + 1)
             if first > end:
                 return None
             days = f"{day_date(first)}..{later(day_date(first), end - first)}"
             window = parse_range(days, view.answers.today, view.shop.timezone)
-            known.append((window, [read(window) for read in reads]))
+            sides = [view.answers, *([view.beside] if view.beside else [])]
+            known.append((window, [[read(side, window) for read in reads] for side in sides]))
         return known[0]
 
     def noise(line: Line | None, name: str) -> Noise | None:
@@ -96,15 +98,24 @@ def daily_noise(
 
 
 def _of(
-    read: tuple[Window, list[Cells]] | None, row: Row, key: int | None, name: str
+    read: tuple[Window, list[list[Cells]]] | None, row: Row, key: int | None, name: str
 ) -> Noise | None:
-    if read is None:
-        return None
-    window, parts = read
     figure = row.figures.get(name) or FIGURES.get(name)
-    if figure is None or not figure.adds_up:
+    if read is None or figure is None or not figure.adds_up:
         return None
+    window, sides = read
     formula = row.formula(name)
+    of_sides = [_days(window, parts, formula, key) for parts in sides]
+    values, *others = [days for days in of_sides if days is not None] or [np.zeros(0, np.int64)]
+    if not others:
+        return noise_of(window.first, values.tolist())
+    noise = noise_of(window.first, (values - others[0]).tolist())
+    # A change is between two sums of days, each with its noise; here it is that of both together.
+    return noise and replace(noise, deviation=noise.deviation / sqrt(2))
+
+
+def _days(window: Window, parts: list[Cells], formula: Formula, key: int | None) -> Column | None:
+    """The values of each day; None where no summary has the measures."""
     for cells in parts:
         try:
             values = formula(cells)
@@ -115,6 +126,25 @@ def _of(
         if key is not None:
             is_of_row = cells["key"] == key
             places, values = places[is_of_row], values[is_of_row]
-        days = np.bincount(places, values, window.last - window.first + 1)
-        return noise_of(window.first, days.tolist())
+        return np.bincount(places, values, window.last - window.first + 1)
     return None
+
+
+def usual_days(
+    view: View, noise: Noise | None, days: Sequence[date], *, is_count: bool = False
+) -> list[tuple[int, float, float]]:
+    """Where a day usually lies (from, to), by its place among these days: of those whose noise it is, and of
+    none where the page has two filters side by side, whose difference has it."""
+    if noise is None or view.beside:
+        return []
+    first = _end(view) - NOISE_DAYS + 1
+    return [
+        (place, *noise.usual_day(day_number(day), is_count=is_count))
+        for place, day in enumerate(days)
+        if first <= day_number(day)
+    ]
+
+
+def _end(view: View) -> int:
+    """The last whole day that is shown; yesterday, where none is."""
+    return min(view.selection.window.last, view.answers.today - 1)

@@ -11,29 +11,28 @@ from flask import flash, redirect, url_for
 from sqlalchemy import Row, text
 
 from warehouse import settings
-from warehouse.daily import reader
+from warehouse.daily.reader import DailyRows
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import day_date
-from warehouse.operations import (
-    forgotten,
-    imports,
-    job_runs,
-    reject_retries,
-    shop_inputs,
-    shop_pulls,
-)
-from warehouse.operations.reject_reasons import (
+from warehouse.domain.vocabulary import (
     KEPT,
     MISSING,
     NOT_KEPT,
+    UNDOING,
+    UNDONE,
     without_values,
 )
+from warehouse.intake import imports, shop_pulls
+from warehouse.operations import job_runs, tasks
+from warehouse.operations.tasks import PERSONS, REJECTS, RETRY
+from warehouse.persons import forgotten
+from warehouse.shops import shop_inputs
 from web.api.forms import all_forms_funnel
-from web.dashboard import drop, forget
-from web.dashboard.drop import file_name, visible
+from web.dashboard import drop, forget, undo
+from web.dashboard.drop_folder import file_name, visible
 from web.dashboard.page import Page, View
+from web.http.services import services
 from web.pages.page_request import change
-from web.services import services
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20
@@ -57,8 +56,8 @@ _FILE_STATES: Final = {
     imports.RUNNING: "running now",
     imports.FAILED: "ended before the end of the file",
     imports.DIED: "ended before the end of the file",
-    imports.UNDOING: "is being undone",
-    imports.UNDONE: "undone",
+    UNDOING: "is being undone",
+    UNDONE: "undone",
 }
 _COUNTS: Final = ("new", "duplicate", "replaced", "rejected", "incomplete")
 _LAST_RUNS: Final = text(job_runs.LAST_OF_EACH)
@@ -120,10 +119,10 @@ def data(view: View) -> Page:
         kept=kept,
         max_rejects=shop_inputs.MAX_REJECTS,
         drop=drop.read(view.member),
-        retry=reject_retries.last(connection, shop.key),
+        retry=tasks.find(connection, shop.key, REJECTS),
         identifiers=forget.KINDS,
         most_waiting=forgotten.MOST_WAITING,
-        most_a_refresh=forgotten.MOST_A_REFRESH,
+        persons=tasks.find(connection, shop.key, PERSONS),
         forgotten=forgotten.last(connection, shop.key, forget.LAST),
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),
@@ -137,7 +136,7 @@ def data(view: View) -> Page:
 def retry() -> Any:
     """Ask for another import of the shop's rejects, which the next refresh makes."""
     with change() as member:
-        is_new = reject_retries.ask(member.connection, member.member.shop_key, member.now)
+        is_new = tasks.ask(member.connection, member.member.shop_key, REJECTS, RETRY, member.now)
         if is_new:
             member.record("rejects_retried")
     if is_new:
@@ -179,6 +178,8 @@ def _sources(view: View) -> dict[str, Any]:
 def _imports(view: View) -> list[dict[str, Any]]:
     """The last imports of files. The name of a file that has rows of other shops too is not shown."""
     connection, shop = view.member.connection, view.shop
+    listed = shop_inputs.last_imports(connection, shop.key, shop.edition, view.member.now)
+    movable = undo.movable(view.member, [file for _, _, file, _ in listed if file])
     return [
         {
             "imported_at": imported_at,
@@ -187,11 +188,9 @@ def _imports(view: View) -> list[dict[str, Any]]:
             "counts": [getattr(file, name) for name in _COUNTS] if file else [],
             "state": _FILE_STATES.get(file.state, "") if file else "",
             "batch": batch,
-            "undo": file.import_id if file and imports.can_undo(file, view.member.now) else None,
+            "undo": file.import_id if file and file.import_id in movable else None,
         }
-        for imported_at, kind, file, batch in shop_inputs.last_imports(
-            connection, shop.key, shop.edition, view.member.now
-        )
+        for imported_at, kind, file, batch in listed
     ]
 
 
@@ -209,9 +208,8 @@ def _unknown_forms(view: View) -> list[tuple[str, int]]:
     """(form id, events of these days) of the forms that the shop's list does not have."""
     ids = [row["formId"] for row in view.data(all_forms_funnel) if row["formName"] is None]
     edition, window = view.shop.edition, view.selection.window
-    events = reader.read(
-        view.member.connection, "all_forms", edition, window.first, window.last, by=("form",)
-    )
+    rows = DailyRows(view.member.connection, edition, window.first, window.last)
+    events = rows.sums("all_forms", by=("form",))
     counts = dict(zip(events["form"].tolist(), events["events"].tolist(), strict=True))
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))
 

@@ -9,16 +9,16 @@ from sqlalchemy import bindparam, select
 
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.rounding import percent
-from warehouse.operations import form_rules
+from warehouse.forms import form_rules
 from warehouse.tables import fact_code_issued
 from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
-from web.dashboard.compare import Amount, ComparedRow, Line, Rows
+from web.dashboard.compare import ComparedRow, Line, Rows, Value
 from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Card, Column, Sum, card, columns_of, table
+from web.dashboard.table import Column, Sum, Table, card, columns_of
 from web.db.dimensions import in_chunks
 from web.reports.discounts import ROW, discount_performance
 
@@ -58,7 +58,7 @@ _COLUMNS: Final = (
     _column(
         "redemptionRate",
         mark=("change worse", "used by others", is_used_by_others),
-        bar=lambda row: min(row["redemptionRate"] / 100, 1) if row["issued"] else None,
+        bar=100,
         sort="rate",
     ),
     _column("discountCents", sort="cost"),
@@ -66,7 +66,7 @@ _COLUMNS: Final = (
         "costShare",
         "of revenue",
         "percent",
-        figure=lambda row: Amount(_cost_share(row)),
+        figure=lambda row: Value(_cost_share(row)),
         without="no revenue",
         api=None,
         sort="share",
@@ -74,39 +74,45 @@ _COLUMNS: Final = (
     _column("netRevenueCents", compared=True, main=True, sort="net"),
     _column("averageOrderValueCents", deep=True, sort="average"),
 )
+# That of all codes. It has no value where no discount was issued.
+_REDEEMED: Final = _column(
+    "redemptionRate",
+    "Redeemed",
+    figure=lambda row: row.value(lambda line: line.get("redemptionRate"), "redemptionRate"),
+    without=_NONE_ISSUED,
+    of="",
+)
 
 
 def discounts(view: View) -> Page:
     noise = daily_noise(
         view,
         ROW,
-        [summary(view, discount_performance, "discount", "discount")],
+        [summary(discount_performance, "discount", "discount")],
         lambda row: text_id(row["discountId"]),
     )
     report = view.compared(discount_performance, "discountId", noise=noise)
     rows, sums = report.now, report.total(ROW.total)
     names = discount_names(view, rows)
     others = [row for row in rows if is_used_by_others(row)]
-    redeemed = report.total(_issued).amount("redemptionRate", _redemption)
-    currency, cost, net = view.shop.currency, "discountCents", "netRevenueCents"
+    redeemed = report.total(_issued)
+    share = _cost_share(sums)
+    of_revenue = "" if share is None else f"{formatting.percent(share)} of revenue"
     return view.page(
         "discounts.html",
         cards=[
-            card(view, "Issued", "issued", sums.amount("issued")),
-            card(view, "Used", "orders", sums.amount("orders")),
-            Card(
-                "Redeemed",
-                view.changes.cell(redeemed, "percent", without=_NONE_ISSUED, name="redemptionRate"),
-            ),
-            card(view, "Cost", cost, sums.amount(cost), _of_revenue(sums), currency),
-            card(view, "Net revenue", net, sums.amount(net), "", currency),
+            card(view, _column("issued", "Issued"), sums),
+            card(view, _column("orders", "Used"), sums),
+            card(view, _REDEEMED, redeemed),
+            card(view, _column("discountCents", "Cost"), sums, of_revenue),
+            card(view, _column("netRevenueCents"), sums),
         ],
         others=others[:_WARNED],
         names=names,
         more_others=len(others[_WARNED:]),
         **_of_forms(view, rows),
         few=FEW,
-        codes=table(
+        codes=Table(
             view,
             "codes",
             [
@@ -125,15 +131,10 @@ def discounts(view: View) -> Page:
             orders=lambda row, column: [{"discount_id": row["discountId"]}] if column.main else [],
             empty="No code was issued or used in these days. A form that issues a code sends it with its "
             "events (discount_code).",
-            sums=[_all_codes(rows, sums, redeemed)],
+            sums=[_all_codes(rows, sums, redeemed.now.get("redemptionRate"))],
             is_exact=False,
         ),
     )
-
-
-def _of_revenue(sums: ComparedRow) -> str:
-    share = _cost_share(sums)
-    return "" if share is None else f"{formatting.percent(share)} of revenue"
 
 
 def _of_forms(view: View, rows: Rows) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def _of_forms(view: View, rows: Rows) -> dict[str, Any]:
 
 
 def discount_names(view: View, rows: Rows) -> dict[str, str]:
-    """What discounts are called that are not called by their id: by id. A form's pool of single-use codes is
+    """The names, by id, of discounts that are not called by their id. A form's pool of single-use codes is
     called by the form."""
     pools = [row["discountId"] for row in rows if row["discountId"].startswith(_POOL)]
     ids = [pool.removeprefix(_POOL) for pool in pools]
@@ -171,23 +172,17 @@ def discount_names(view: View, rows: Rows) -> dict[str, str]:
     }
 
 
-def _all_codes(rows: Rows, sums: ComparedRow, redeemed: Amount) -> Sum:
+def _all_codes(rows: Rows, sums: ComparedRow, redeemed: float | None) -> Sum:
     """An order with two discounts is in both of them, each time whole. An order with a discount that was not
     issued in these days got it earlier, or elsewhere: the redemption of all is then no rate."""
     is_rate = all(row["issued"] for row in rows if row["orders"])
-    reason = _NONE_ISSUED if redeemed.now is None else _ISSUED_EARLIER
-    rate = redeemed.now if is_rate else None
-    return Sum(
-        "All codes", ComparedRow({**sums.now, "redemptionRate": rate}), {"redemptionRate": reason}
-    )
+    reason = _NONE_ISSUED if redeemed is None else _ISSUED_EARLIER
+    rate = redeemed if is_rate else None
+    line = ComparedRow({**sums.now, "redemptionRate": rate})
+    return Sum("All codes", line, {"redemptionRate": reason})
 
 
 def _issued(rows: Rows) -> Line:
     """The discounts issued in these days together."""
     issued = [row for row in rows if row["issued"]]
     return ROW.total(issued) if issued else {}
-
-
-def _redemption(issued: Line) -> float | None:
-    """In per cent; None where no discount was issued."""
-    return issued.get("redemptionRate")

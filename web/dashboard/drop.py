@@ -1,10 +1,8 @@
 """`/data/file`: a file that a member drops on the Data page, and what has become of it.
 
-A page only takes the file, and moves it to where imports look: a job looks at it, and imports it
-(`warehouse/operations/dropped_files.py`).
+A page only takes the file: a job looks at it, and imports it (`warehouse/intake/dropped_files.py`).
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import flash, redirect, request, url_for
@@ -14,15 +12,18 @@ from werkzeug.wrappers import Response
 from warehouse import settings
 from warehouse.domain import landing_names
 from warehouse.domain.landing_names import can_be_folder
-from warehouse.operations import dropped_files, imports
-from warehouse.operations.dropped_files import MISSING_MICROS, DroppedFile
-from warehouse.operations.imports import ImportedFile
-from warehouse.operations.landing_folders import land_dropped
+from warehouse.domain.vocabulary import UNDOING
+from warehouse.intake import dropped_files
+from warehouse.intake.dropped_files import MISSING_MICROS
+from warehouse.operations import tasks
+from warehouse.operations.tasks import FILE, LAND, LOOK, Task
 from web.dashboard import drop_folder
 from web.dashboard.page import View
+from web.dashboard.undo import movable
 from web.http import uploads
 from web.http.current_request import current_request
-from web.http.errors import CODES, RETRY_SOON, Refusal
+from web.http.errors import CODES, Refusal
+from web.http.services import services
 from web.pages.page_request import (
     MemberRequest,
     change,
@@ -30,52 +31,35 @@ from web.pages.page_request import (
     member_request,
     release_connection,
 )
-from web.services import services
 
 _MB: Final = 10**6
-_LONGEST: Final = 200
 _DECIMALS: Final = ("point", "comma")
 
 
-@dataclass(frozen=True)
-class Drop:
+def read(member: MemberRequest) -> dict[str, Any]:
     """The shop's last file as the page shows it. `imported`: its import, once there is one. `is_pending`:
-    something works on it, or will. `can_undo`: its import stands, and can be taken back. `silent_since`:
-    since when no scheduler has given a sign of life, 0 where there never was one; None where one works."""
-
-    file: DroppedFile | None
-    imported: ImportedFile | None
-    is_pending: bool
-    can_undo: bool
-    silent_since: int | None
-
-    @property
-    def most_mb(self) -> int:
-        return int(settings.UPLOAD_MB.get())
-
-    @property
-    def most_rows(self) -> int:
-        return int(settings.ROWS_PER_SHOP_DAY.get())
-
-
-def read(member: MemberRequest) -> Drop:
+    something works on it, or will. `can_undo`: its import can be taken back, and that moves something.
+    `silent_since`: since when no scheduler has a heartbeat, 0 where there never was one; None where one
+    works."""
     connection, now = member.connection, member.now
-    file = dropped_files.find(connection, member.member.shop_key)
+    file = _file_of(member)
+    state = dropped_files.state(file, now) if file else ""
+    imported = dropped_files.import_of(connection, file, now) if file else None
+    is_undone = imported is not None and imported.state == UNDOING
     seen_at = dropped_files.scheduler_seen_at(connection)
-    silent_since = seen_at if seen_at < now - MISSING_MICROS else None
-    if file is None:
-        return Drop(None, None, is_pending=False, can_undo=False, silent_since=silent_since)
-    imported = dropped_files.import_of(connection, file, now)
-    state = imported.state if imported else ""
-    is_looked_at = file.state in (dropped_files.RECEIVED, dropped_files.LANDED)
-    is_pending = state == imports.UNDOING or is_looked_at
-    can_undo = (
-        imported is not None
-        and file.state in (dropped_files.IMPORTED, dropped_files.REFUSED)
+    return {
+        "file": file,
+        "state": state,
+        "imported": imported,
+        "is_pending": is_undone or state in ("received", "landed"),
+        "can_undo": imported is not None
+        and state in ("imported", "refused")
         and imported.shop_id == member.member.shop_id
-        and imports.can_undo(imported, now)
-    )
-    return Drop(file, imported, is_pending, can_undo, silent_since)
+        and imported.import_id in movable(member, [imported]),
+        "silent_since": seen_at if seen_at < now - MISSING_MICROS else None,
+        "most_mb": settings.UPLOAD_MB.get(),
+        "most_rows": settings.ROWS_PER_SHOP_DAY.get(),
+    }
 
 
 def part(view: View) -> Any:
@@ -87,11 +71,11 @@ def drop() -> Any:
     """Take a file, in place of the one before."""
     member = member_request()
     shop_key, shop_id = member.member.shop_key, member.member.shop_id
-    last = dropped_files.find(member.connection, shop_key)
+    last = _file_of(member)
     # Nobody waits for a connection while a file comes.
     release_connection()
     services().admission.admit_upload(current_request())
-    if last is not None and last.state == dropped_files.LANDED:
+    if last is not None and dropped_files.state(last, member.now) == "landed":
         raise _conflict("The file before is still being imported. Wait for its end.")
     if not can_be_folder(shop_id):
         raise _conflict(f"The id {shop_id!r} of the shop cannot be the name of a folder.")
@@ -99,7 +83,7 @@ def drop() -> Any:
     # Where the check looks for the token: it is read as it arrives.
     request.__dict__["form"] = ImmutableMultiDict(fields)
     check_csrf()
-    name = visible(drop_folder.base_name(sent_name)) or "a file"
+    name = drop_folder.visible(drop_folder.base_name(sent_name)) or "a file"
     stored, root = drop_folder.stored_name(sent_name), settings.IMPORT_DIR.get()
     try:
         with drop_folder.receive(root, shop_id) as part:
@@ -107,7 +91,6 @@ def drop() -> Any:
                 part.write(piece)
             if not part.size:
                 raise Refusal(422, "invalid_form", "The file is empty, or none was chosen.")
-            size = part.size
             part.finish(stored)
     except drop_folder.Receiving:
         raise _conflict("Another file of this shop is being received.") from None
@@ -115,71 +98,53 @@ def drop() -> Any:
         raise Refusal(
             503,
             CODES[503],
-            f"The file could not be stored ({error.strerror}). Tell whoever runs this service.",
+            f"The file could not be stored ({error.strerror}), and nothing of it was kept. Tell whoever runs "
+            "this service, and send it again then.",
         ) from None
     with change() as member:
-        is_received = dropped_files.receive(
-            member.connection, shop_key, name, stored, size, member.now
-        )
+        is_received = tasks.ask(member.connection, shop_key, FILE, LOOK, member.now, stored, name)
         if is_received:
             member.record("file_dropped", name)
     if not is_received:
         drop_folder.remove(root, shop_id, stored)
         raise _conflict("The file before is still being imported. Wait for its end.")
     if last is not None:
-        drop_folder.remove(root, shop_id, last.stored)
+        drop_folder.remove(root, shop_id, last.item)
     return _back()
 
 
 def take() -> Any:
     """Have the file that is shown imported."""
     with change() as member:
-        shop_id = member.member.shop_id
-        file = dropped_files.find(member.connection, member.member.shop_key)
-        is_shown = file is not None and file.state == dropped_files.SHOWN
-        if file is None or not is_shown or file.stored != _asked() or file.told.get("question"):
+        file = _file_of(member)
+        is_shown = file is not None and dropped_files.state(file, member.now) == "shown"
+        if file is None or not is_shown or file.item != _asked() or file.result.get("question"):
             flash("There is another file by now.", "problem")
             return _back()
-        if (
-            file.told["rows"]
-            + dropped_files.rows_of_day(member.connection, file.shop_key, member.now)
-            > settings.ROWS_PER_SHOP_DAY.get()
-        ):
-            if dropped_files.move(member.connection, file, dropped_files.POSTPONED, member.now):
-                member.record("file_imported", f"{file.name}, from tomorrow on")
-            return _back()
-        # The file first: an import tells what has become of a file that is only shown.
-        try:
-            root = settings.IMPORT_DIR.get()
-            is_there = land_dropped(root, shop_id, file.stored, file.told["place"])
-        except OSError as error:
-            raise Refusal(
-                503, CODES[503], f"The file could not be moved ({error.strerror}).", RETRY_SOON
-            ) from None
-        if not is_there:
-            dropped_files.discard(member.connection, file.shop_key)
-            flash("The file is no longer in the landing folder. Send it again.", "problem")
-        elif dropped_files.move(member.connection, file, dropped_files.LANDED, member.now):
-            member.record("file_imported", file.name)
+        most_rows = settings.ROWS_PER_SHOP_DAY.get()
+        day = dropped_files.day_for(member.connection, file, most_rows, member.now)
+        if tasks.ask_next(member.connection, file, LAND, day, file.item):
+            later = ", from tomorrow on" if day > member.now else ""
+            member.record("file_imported", file.payload + later)
     return _back()
 
 
 def answer() -> Any:
     """Have the file looked at again, with the decimal mark that its member has said."""
     with change() as member:
-        shop_id = member.member.shop_id
-        file = dropped_files.find(member.connection, member.member.shop_key)
+        file = _file_of(member)
         decimal = request.form.get("decimal", "")
-        if file is None or file.stored != _asked() or not file.told.get("question"):
+        if file is None or file.item != _asked() or not file.result.get("question"):
             flash("There is another file by now.", "problem")
             return _back()
         if decimal not in _DECIMALS:
             raise Refusal(422, "invalid_form", "The decimal mark is `point` or `comma`.")
-        stored = landing_names.with_decimal(file.stored, decimal)
-        if drop_folder.rename(settings.IMPORT_DIR.get(), shop_id, file.stored, stored):
-            dropped_files.answer(member.connection, file, stored, member.now)
+        stored = landing_names.with_decimal(file.item, decimal)
+        root, shop_id = settings.IMPORT_DIR.get(), member.member.shop_id
+        if drop_folder.rename(root, shop_id, file.item, stored):
+            tasks.ask_next(member.connection, file, LOOK, member.now, stored)
         else:
-            dropped_files.discard(member.connection, file.shop_key)
+            tasks.discard(member.connection, file, member.now)
             flash("The file is no longer in the landing folder. Send it again.", "problem")
     return _back()
 
@@ -187,12 +152,17 @@ def answer() -> Any:
 def discard() -> Any:
     """Forget the file, which was not imported or is done with."""
     with change() as member:
-        file = dropped_files.find(member.connection, member.member.shop_key)
-        if file is not None and file.stored == _asked():
-            drop_folder.remove(settings.IMPORT_DIR.get(), member.member.shop_id, file.stored)
-            dropped_files.discard(member.connection, member.member.shop_key)
-            member.record("file_discarded", file.name)
+        file = _file_of(member)
+        if file is None or file.item != _asked():
+            return _back()
+        if tasks.discard(member.connection, file, member.now):
+            drop_folder.remove(settings.IMPORT_DIR.get(), member.member.shop_id, file.item)
+            member.record("file_discarded", file.payload)
     return _back()
+
+
+def _file_of(member: MemberRequest) -> Task | None:
+    return tasks.find(member.connection, member.member.shop_key, FILE)
 
 
 def _asked() -> str:
@@ -205,17 +175,3 @@ def _back() -> Response:
 
 def _conflict(message: str) -> Refusal:
     return Refusal(409, "conflict", message)
-
-
-def file_name(path: str) -> str:
-    """What people call a file. Those that the collector writes have no name of their own."""
-    name = drop_folder.base_name(path)
-    if landing_names.is_collected(name):
-        return "what came from your pages"
-    return visible(landing_names.given_name(name)) or "a file"
-
-
-def visible(text: str) -> str:
-    """A text of anyone's: cut, and without characters that do not show or turn others round."""
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)

@@ -15,14 +15,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from warehouse.domain import landing_names
 from warehouse.domain.landing_names import DROPPED, DROPPED_FOLDER
-from warehouse.operations.landing_folders import made_folder
+from warehouse.intake.landing_folders import made_folder
 
 _PART: Final = ".part"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # The dot of an ending with which the import would leave a file lying, as one that is not whole or a report.
 _LEFT_LYING: Final = re.compile(r"\.(?=(part|tmp|crdownload|report\.json)$)", re.IGNORECASE)
 _LONGEST: Final = 100
+_LONGEST_SHOWN: Final = 200
 
 
 class Receiving(Exception):
@@ -59,6 +61,20 @@ def stored_name(name: str) -> str:
 
 def base_name(name: str) -> str:
     return name.replace("\\", "/").rpartition("/")[2]
+
+
+def file_name(path: str) -> str:
+    """The name by which people call a file. Those that the collector writes have no name of their own."""
+    name = base_name(path)
+    if landing_names.is_collected(name):
+        return "what came from your pages"
+    return visible(landing_names.given_name(name)) or "a file"
+
+
+def visible(text: str) -> str:
+    """A text of anyone's: cut, and without characters that do not show or turn others round."""
+    cut = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)
 
 
 @contextmanager

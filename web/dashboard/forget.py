@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from flask import flash, redirect, render_template, request, url_for
 
-from warehouse.operations import forgotten
-from warehouse.operations.hash_secret import hasher_of_pages
+from warehouse.persons import forgotten
+from warehouse.persons.hash_secret import hasher_of_pages
 from web.http.api_key_auth import find_shop
 from web.pages.page_request import change, member_request
 

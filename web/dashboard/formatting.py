@@ -4,8 +4,8 @@ from collections.abc import Callable
 from copy import copy
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Final
+from functools import lru_cache, wraps
+from typing import Any, Concatenate, Final, ParamSpec
 
 from babel import Locale
 from babel.dates import format_date, format_datetime, format_skeleton, format_time, format_timedelta
@@ -17,7 +17,7 @@ from babel.numbers import (
     format_decimal,
 )
 
-from warehouse.domain.currencies import minor_units
+from warehouse.domain.vocabulary import minor_units
 from web.dashboard.statistics import Interval
 from web.pages.language import locale
 
@@ -25,6 +25,7 @@ from web.pages.language import locale
 _WHOLE_FROM: Final = 1_000
 # From here on an axis has "1.5M" in place of all digits.
 _COMPACT_FROM: Final = 1_000_000
+_Values = ParamSpec("_Values")
 
 
 def language_tag() -> str:
@@ -32,27 +33,37 @@ def language_tag() -> str:
     return f"{str(locale()).replace('_', '-')}-u-nu-latn"
 
 
-def count(number: int) -> str:
-    return _count(number, locale())
+def in_language(
+    write: Callable[Concatenate[Locale, _Values], str],
+) -> Callable[_Values, str]:
+    """Write in the language of the browser. A page has hundreds of numbers, and the next one has most of them
+    again."""
+    known = lru_cache(maxsize=8192)(write)
+
+    @wraps(write)
+    def localized(*values: _Values.args, **named: _Values.kwargs) -> str:
+        return known(locale(), *values, **named)  # type: ignore[arg-type]
+
+    return localized
 
 
-# A page has hundreds of numbers, and the next one has most of them again.
-@lru_cache(maxsize=8192)
-def _count(number: int, locale: Locale) -> str:
-    return format_decimal(number, locale=locale)
+@in_language
+def count(language: Locale, number: int) -> str:
+    return format_decimal(number, locale=language)
 
 
-def money(cents: int, currency: str, *, exact: bool = False) -> str:
+def counted(number: int, noun: str) -> str:
+    """`1 day`, `7 days`: the words of the pages are English."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+@in_language
+def money(language: Locale, cents: int, currency: str, *, exact: bool = False) -> str:
     """An amount in minor units; at a glance without them, from 1,000 on."""
-    return _money(cents, currency, exact, locale())
-
-
-@lru_cache(maxsize=8192)
-def _money(cents: int, currency: str, exact: bool, locale: Locale) -> str:
     amount = Decimal(cents) / minor_units(currency)
     if exact or abs(amount) < _WHOLE_FROM:
-        return format_currency(amount, currency, locale=locale)
-    return _whole_money(amount, currency, locale)
+        return format_currency(amount, currency, locale=language)
+    return _whole_money(amount, currency, language)
 
 
 def _whole_money(amount: Decimal, currency: str, locale: Locale) -> str:
@@ -77,15 +88,11 @@ def short_count(number: int) -> str:
     return count(number)
 
 
-def percent(value: float) -> str:
+@in_language
+def percent(language: Locale, value: float) -> str:
     """A rate of the API: 12.34 stands for 12.34 %. One decimal at most."""
-    return _percent(value, locale())
-
-
-@lru_cache(maxsize=8192)
-def _percent(value: float, locale: Locale) -> str:
-    pattern = _with_digits(locale.percent_formats[None], 0, 1)
-    return str(pattern.apply(Decimal(str(value)) / 100, locale))
+    pattern = _with_digits(language.percent_formats[None], 0, 1)
+    return str(pattern.apply(Decimal(str(value)) / 100, language))
 
 
 def _with_digits(pattern: NumberPattern, least: int, most: int) -> NumberPattern:
@@ -104,13 +111,9 @@ def times(value: float) -> str:
     return f"{format_decimal(value, '#,##0.00', locale=locale())}\N{NO-BREAK SPACE}\N{MULTIPLICATION SIGN}"
 
 
-def day(value: date) -> str:
-    return _day(value, locale())
-
-
-@lru_cache(maxsize=8192)
-def _day(value: date, locale: Locale) -> str:
-    return format_date(value, "medium", locale=locale)
+@in_language
+def day(language: Locale, value: date) -> str:
+    return format_date(value, "medium", locale=language)
 
 
 def stated_day(text: str) -> str:
@@ -121,6 +124,10 @@ def stated_day(text: str) -> str:
 def short_day(value: date) -> str:
     """Without the year."""
     return str(format_skeleton("MMMd", value, locale=locale()))
+
+
+def weekday(value: date) -> str:
+    return format_date(value, "EEEE", locale=locale())
 
 
 def age(days: int) -> str:
@@ -175,7 +182,7 @@ def duration(ms: float) -> str:
 FILTERS: Final[dict[str, Callable[..., str]]] = {
     filter.__name__: filter
     for filter in (
-        *(count, money, amount, percent, decimal, times, interval, duration),
+        *(count, counted, money, amount, percent, decimal, times, interval, duration),
         *(signed_points, day, stated_day, instant, moment),
     )
 }
@@ -218,5 +225,5 @@ def plain(value: Any, unit: str, currency: str) -> str:
 
 
 def decimal_mark() -> str:
-    """Of the browser's language."""
+    """The decimal mark of the browser's language."""
     return str(locale().number_symbols["latn"]["decimal"])

@@ -1,7 +1,7 @@
 """The forms of a shop, each with its funnel and revenue: the table on the overview and on the page of all
 forms. Revenue is on the clock of the address; its total is the card "Credited to forms"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,31 +16,34 @@ from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
 from web.reports.revenue_by_form import ROW, revenue_by_form
 
 _column = columns_of(ROW)
-COLUMNS: Final = (
-    _column("formName", "Form", unit="drawn", text=lambda row: row["formName"], sort="name"),
-    _column(
-        "netRevenueCents",
-        "Revenue credited",
-        compared=True,
-        main=True,
-        sort="revenue",
-        bar=lambda row: row.now.get("share"),
-    ),
-    _column("views"),
-    _column("submissions", "Submissions", deep=True),
-    _column("submissionRate", "Submitted", without="no one yet", compared=True, sort="rate"),
-    _column("conversionRate", "Bought", compared=True, sort="bought"),
-    _column(
-        "revenuePerSubmissionCents",
-        "per sign-up",
-        compared=True,
-        figure=lambda row: row["signUps"].quotient("netRevenueCents", "submissions").alone(),
-        sort="each",
-    ),
-    Column("submissionsByDay", "by day", unit="drawn", sort=None, deep=True),
-)
 # The attributes of a row's element.
 MARKS: Final = {"form": "formId"}
+
+
+def form_columns(view: View) -> list[Column]:
+    return [
+        _column("formName", "Form", unit="drawn", sort="name"),
+        _column(
+            "netRevenueCents",
+            "Credited to forms",
+            compared=True,
+            main=True,
+            sort="revenue",
+            bar=0,
+        ),
+        _column("views"),
+        _column("submissions", "Submissions", deep=True),
+        _column("submissionRate", "Submitted", compared=True, sort="rate"),
+        _column("conversionRate", "Bought", compared=True, sort="bought"),
+        _column(
+            "revenuePerSubmissionCents",
+            f"per sign-up in {view.comparable.horizon}",
+            compared=True,
+            figure=lambda row: row["signUps"].quotient("netRevenueCents", "submissions").alone(),
+            sort="each",
+        ),
+        Column("submissionsByDay", "by day", unit="drawn", sort=None, deep=True),
+    ]
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,12 @@ class ShopForms:
 
     @property
     def names(self) -> dict[str, str]:
-        """Of the forms on the shop's list, by their id."""
+        """The names of the forms on the shop's list, by their id."""
         return {row["formId"]: row["formName"] for row in self.rows.now if row["formName"]}
 
     @property
     def all_names(self) -> dict[str, str]:
-        """The same, and what forms are called that only events know."""
+        """`names`, and those of forms that only events know."""
         return {
             row["formId"]: f"form {row['formId'][:6]}…, not named" for row in self.rows.now
         } | self.names
@@ -102,7 +105,8 @@ class ShopForms:
         """The lines below the table: it adds up to the card."""
         sums = [Sum("All forms", self.total, orders=self.all_orders)]
         if self.clock == ORDER_CLOCK:
-            earlier = sum(row["fromEarlierSubmissions"]["netRevenueCents"] for row in self.rows.now)
+            parts = [row["fromEarlierSubmissions"] for row in self.rows.now]
+            earlier = sum(part["netRevenueCents"] for part in parts if part)
             line = ComparedRow({"netRevenueCents": earlier})
             sums.append(Sum("of it from sign-ups before these days", line, key="earlier"))
         return sums
@@ -113,7 +117,7 @@ def shop_forms(view: View) -> ShopForms:
     noise = daily_noise(
         view,
         ROW,
-        [summary(view, revenue_by_form, name, "form") for name in ("funnel", "form_orders")],
+        [summary(revenue_by_form, name, "form") for name in ("funnel", "form_orders")],
         lambda row: text_id(row["formId"]),
     )
 
@@ -126,15 +130,6 @@ def shop_forms(view: View) -> ShopForms:
         {row["formId"]: row["submissionsByDay"] for row in view.data(submissions_by_day)},
         clock,
     )
-
-
-def share_bars(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """With the share of the form that earned most."""
-    most = max((row.now.get("netRevenueCents", 0) for row in rows), default=0)
-    return [
-        row.plus(share=max(row.now.get("netRevenueCents", 0) / most, 0) if most > 0 else None)
-        for row in rows
-    ]
 
 
 def _of_forms(data: Any) -> Rows:

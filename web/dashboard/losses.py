@@ -5,18 +5,18 @@ sixteen rates that are as they were, some week makes one of them look worse by i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final
 
-from markupsafe import Markup
-
+from warehouse.domain.figures import PERCENT
 from web.dashboard import formatting
-from web.dashboard.changes import DOWN, UP, written
-from web.dashboard.compare import Rate
+from web.dashboard.changes import Cell, Chip, PageChanges
+from web.dashboard.compare import ComparedRow, Value, number
 from web.dashboard.forms_table import ShopForms
 from web.dashboard.page import View
-from web.dashboard.statistics import benjamini_hochberg, p_greater
+from web.dashboard.statistics import FEW, benjamini_hochberg, of_difference, p_greater
+from web.dashboard.table import Column
 from web.reports.form_analytics import all_steps, step_dropoff
 
 FORM: Final = "form"
@@ -36,77 +36,50 @@ class Candidate:
 
     kind: str
     figure: str
-    rate: Rate
+    rate: Value
     form_id: str = ""
     step_id: str = ""
 
     @property
     def is_tested(self) -> bool:
         """Whether both samples are large enough to say anything."""
-        return bool(self.rate.fair and self.rate.before) and not self.rate.is_few
+        return bool(self.rate.fair and self.rate.before) and self.rate.fewest >= FEW
 
     @property
     def p_value(self) -> float:
         """That it got worse, of a tested rate."""
-        assert self.rate.fair
-        assert self.rate.before
         now, before = self.rate.fair, self.rate.before
         return p_greater(*now, *before) if self.figure == _LEFT else p_greater(*before, *now)
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A rate that got worse, with the names of its form and its step."""
-
-    candidate: Candidate
-    form_name: str
-    step_name: str
 
     @property
     def within(self) -> int | None:
         """The days to buy, of a rate of those who bought."""
-        pair = self.candidate.rate.pair
-        return pair.within if pair else None
+        return self.rate.pair.within if self.rate.pair else None
 
     @property
-    def texts(self) -> tuple[str, str]:
-        """The rate over the days that are compared, and the former one."""
-        rate = self.candidate.rate
-        assert rate.fair_rate is not None
-        assert rate.before_rate is not None
-        return formatting.percent(rate.fair_rate), formatting.percent(rate.before_rate)
+    def before(self) -> str:
+        """The former rate."""
+        return formatting.percent(number(self.rate.before))
 
-    @property
-    def attributes(self) -> Markup:
-        """Those of the figure for programs."""
-        rate, pair = self.candidate.rate, self.candidate.rate.pair
+    def cell(self, view: View) -> Cell:
+        """The rate over the days that are compared."""
+        pair = self.rate.pair
         assert pair
-        return written(
-            {
-                "data-figure": self.candidate.figure,
-                "data-value": rate.fair_rate,
-                "data-change": UP if self.candidate.figure == _LEFT else DOWN,
-                "data-within": pair.within,
-                "data-before": rate.before_rate,
-                "data-days": pair.days_text,
-                "data-days-before": pair.before_text,
-            }
+        shown = replace(self.rate, now=self.rate.fair, pair=replace(pair, is_shown=True))
+        column = Column(
+            *(self.figure, "", PERCENT),
+            figure=lambda row: row["rate"],
+            compared=True,
+            is_loss=self.figure == _LEFT,
         )
+        return column.cell(replace(view, changes=_Regressions()), ComparedRow({"rate": shown}))
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
-    """`worse` are the rates that got worse, the surest first, among so many that were `tested`."""
+class _Regressions(PageChanges):
+    """Changes of which `losses` has told already that chance does not explain them."""
 
-    worse: list[Loss]
-    tested: int
-
-    def of_steps(self, form_id: str) -> list[Loss]:
-        return [
-            loss
-            for loss in self.worse
-            if loss.candidate.kind == STEP and loss.candidate.form_id == form_id
-        ]
+    def believes(self, chip: Chip) -> bool:
+        return True
 
 
 def losses(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -118,18 +91,17 @@ def losses(candidates: Sequence[Candidate]) -> list[Candidate]:
     tested = [candidate for candidate in candidates if candidate.is_tested]
     p_values = [candidate.p_value for candidate in tested]
     worse = compress(zip(p_values, tested, strict=True), benjamini_hochberg(p_values))
-    surest = sorted(worse, key=lambda pair: pair[0])
-    return [candidate for _, candidate in surest if not candidate.rate.is_chance]
-
-
-def shop_losses(view: View, forms: ShopForms) -> Losses:
-    """Of all forms on the shop's list, whatever page asks: no two pages disagree."""
-    candidates = _candidates(view, forms)
-    worse = [
-        Loss(candidate, forms.names.get(candidate.form_id, ""), _step_name(view, candidate))
-        for candidate in losses(candidates)
+    surest = [candidate for _, candidate in sorted(worse, key=lambda pair: pair[0])]
+    return [
+        each for each in surest if not of_difference(*each.rate.fair, *each.rate.before).has_zero
     ]
-    return Losses(worse, sum(candidate.is_tested for candidate in candidates))
+
+
+def shop_losses(view: View, forms: ShopForms) -> tuple[list[Candidate], int]:
+    """The regressions of all forms on the shop's list, whatever page asks, among so many rates that were
+    tested: no two pages disagree."""
+    candidates = _candidates(view, forms)
+    return losses(candidates), sum(candidate.is_tested for candidate in candidates)
 
 
 def _candidates(view: View, forms: ShopForms) -> list[Candidate]:
@@ -153,7 +125,8 @@ def _candidates(view: View, forms: ShopForms) -> list[Candidate]:
     return candidates
 
 
-def _step_name(view: View, candidate: Candidate) -> str:
+def step_name(view: View, candidate: Candidate) -> str:
+    """ "" for the rate of no step."""
     if candidate.kind != STEP:
         return ""
     steps = view.data(step_dropoff, candidate.form_id)

@@ -6,19 +6,21 @@ crossed each have a module of their own.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any, Final
 
 from web.dashboard.changes import Cell
 from web.dashboard.charts import bars
-from web.dashboard.compare import ComparedRow, Rate
+from web.dashboard.compare import ComparedRow, Line, Value
 from web.dashboard.form_days import days_of_form, form_days, orders_of_form
 from web.dashboard.forms_table import shop_forms
 from web.dashboard.labels import Labels, labels_of_forms
+from web.dashboard.losses import STEP as STEP_LOSS
 from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import times
 from web.dashboard.page import Page, View
-from web.dashboard.table import Card, Reason, card, columns_of, table
+from web.dashboard.table import Card, Reason, Table, card, columns_of
 from web.dashboard.time_to_buy import time_to_buy
 from web.http.errors import not_found
 from web.reports.form_analytics import (
@@ -49,10 +51,10 @@ def _later(reason: str) -> Reason:
     return lambda stage: reason if stage["previous"] else "the first stage"
 
 
-_stage, _step, _device, _visitor = (
-    partial(columns_of(row), compared=True) for row in (STAGE, STEP, DEVICE, VISITOR)
+_stage, _device, _visitor = (
+    partial(columns_of(row), compared=True) for row in (STAGE, DEVICE, VISITOR)
 )
-_answer = columns_of(ROW)
+_step, _answer, _of_form = (columns_of(row) for row in (STEP, ROW, TREND))
 _STAGE_COLUMNS: Final = (
     _stage("stage"),
     _stage("count", figure=lambda stage: stage.amount(stage["measure"])),
@@ -71,14 +73,27 @@ _STAGE_COLUMNS: Final = (
         without=_later("no views"),
     ),
 )
+
+
+def _stage_share(stage: ComparedRow) -> Value:
+    """The cards say how the shares have changed; of two filters they say not all."""
+    rate = stage.rate(stage["measure"], stage["previous"])
+    return rate if stage.other is not None else Value(rate.shown)
+
+
+_STAGE_SHARE: Final = _stage(
+    "rateFromPrevious", figure=_stage_share, without="nobody in the stage before", api=None
+)
 _STEP_COLUMNS: Final = (
     _step("stepName", "Step", mark=("worst", "loses most", lambda step: bool(step["is_worst"]))),
-    _step("views", compared=False),
-    _step("completions", compared=False),
-    _step("completionRate", "of those who saw it", without="nobody saw it", compared=False),
-    _step("dropoffs", compared=False),
-    _step("dropoffRate", "of those who saw it", without="nobody saw it", is_loss=True),
-    _step("shareOfDropoffs", "of all who left", compared=False),
+    _step("views"),
+    _step("completions"),
+    _step("completionRate", "of those who saw it", without="nobody saw it"),
+    _step("dropoffs"),
+    _step(
+        "dropoffRate", "of those who saw it", without="nobody saw it", compared=True, is_loss=True
+    ),
+    _step("shareOfDropoffs", "of all who left"),
 )
 _LEFT: Final = _STEP_COLUMNS[5]
 _DEVICE_COLUMNS: Final = (
@@ -109,22 +124,6 @@ _VISITOR_COLUMNS: Final = (
     _visitor("conversionRate", "Bought"),
     _visitor("purchaseRate", "of those who saw it", without="nobody saw it", deep=True),
 )
-_ANSWER_COLUMNS: Final = (
-    _answer("value", absent="no answer", sort="answer", text=lambda row: row["answer"]),
-    _answer("fieldId", sort="question", text=lambda row: row["question"], deep=True),
-    _answer("submissions", "Submissions"),
-    _answer("conversionRate", "Bought", compared=True, sort="bought"),
-    _answer("netRevenueCents", sort="net", deep=True),
-    _answer(
-        "revenuePerSubmissionCents",
-        "per submission",
-        compared=True,
-        figure=lambda row: row.quotient("netRevenueCents", "submissions").alone(),
-        bar=lambda answer: answer["share"],
-        main=True,
-        sort="per",
-    ),
-)
 
 
 def one_form(view: View, form_id: str) -> Page:
@@ -142,15 +141,15 @@ def one_form(view: View, form_id: str) -> Page:
         form=form,
         cards=_cards(view, funnel, days.total(TREND.total)),
         stages=_drawn_stages(view, stages),
-        stage_table=table(
+        stage_table=Table(
             view, "stages", _STAGE_COLUMNS, stages, marks={"row": "stage"}, is_numbers=True
         ),
         **form_days(view, form_id, days),
         **time_to_buy(view, form_id),
         **_steps(view, form_id),
         **times(view, form_id),
-        device_table=table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
-        visitors=table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
+        device_table=Table(view, "devices", _DEVICE_COLUMNS, devices, marks={"row": "deviceType"}),
+        visitors=Table(view, "visitors", _VISITOR_COLUMNS, visitors, marks={"row": "visitorType"}),
         **_answers(view, form_id, labels),
         **crossed(view.whole, form_id, labels),
     )
@@ -158,24 +157,14 @@ def one_form(view: View, form_id: str) -> Page:
 
 def _cards(view: View, funnel: ComparedRow, days: ComparedRow) -> list[Card]:
     """The note of the section says whose orders they are."""
-    net, cell = "netRevenueCents", view.changes.cell
-    orders = cell(days.amount("orders"), name="orders")
     return [
-        card(view, "Submitted", "submissionRate", funnel.rate("submissions", "views")),
+        card(view, _device("submissionRate", "Submitted"), funnel),
+        card(view, _device("conversionRate", "Sign-ups that bought"), funnel),
         card(
             view,
-            "Sign-ups that bought",
-            "conversionRate",
-            funnel.rate("convertedSubmissions", "submissions"),
-        ),
-        card(
-            view,
-            "Net revenue",
-            net,
-            days.amount(net),
-            "",
-            view.shop.currency,
-            [("orders", orders)],
+            _of_form("netRevenueCents"),
+            days,
+            more=[_of_form("orders", "orders")],
             orders=orders_of_form(view, funnel["formId"]),
         ),
     ]
@@ -191,27 +180,35 @@ def _stages(figures: ComparedRow) -> list[ComparedRow]:
     ]
 
 
+Side = tuple[str, tuple[float, float], int, Cell | None]
+"""Its name where two filters stand side by side, the bar, the count, and a share."""
+
+
 def _drawn_stages(
     view: View, stages: Sequence[ComparedRow]
-) -> list[tuple[ComparedRow, tuple[float, float], Cell | None]]:
-    """Each with its bar, and its share of the stage before. Those who bought are a share of those who have
+) -> list[tuple[ComparedRow, list[Side]]]:
+    """Each with its count, and its share of the stage before. Those who bought are a share of those who have
     had the days to buy, as everywhere: of the sign-ups of these days, so many of a hundred."""
-    rates = [None, *(stage.rate(stage["measure"], stage["previous"]) for stage in stages[1:])]
-    counts = [stage[stage["measure"]] for stage in stages]
-    *_, bought = rates
-    counts[-1] = round(counts[-2] * ((bought.value if bought else None) or 0) / 100)
-    without = "nobody in the stage before"
-    cells = [
-        None if rate is None else view.changes.cell(Rate(*rate.shown), "percent", without=without)
-        for rate in rates
-    ]
-    return list(zip(stages, bars.funnel(counts), cells, strict=True))
+    rates = [stage.rate(stage["measure"], stage["previous"]) for stage in stages[1:]]
+    cells = [_STAGE_SHARE.cell(view, stage) for stage in stages[1:]]
+
+    def side(name: str, line: Line, bought: Value, cells: Sequence[Cell | None]) -> list[Side]:
+        counts = [line[stage["measure"]] for stage in stages]
+        counts[-1] = round(counts[-2] * (bought.value or 0) / 100)
+        return list(zip(repeat(name), bars.funnel(counts), counts, [None, *cells], strict=False))
+
+    own, other = view.selection.sides
+    sides = [side(own, stages[0].now, rates[-1], cells)]
+    if stages[0].other is not None:
+        beside = [cell.beside for cell in cells]
+        sides.append(side(other, stages[0].other, rates[-1].beside(), beside))
+    return [(stage, [each[place] for each in sides]) for place, stage in enumerate(stages)]
 
 
 def _steps(view: View, form_id: str) -> dict[str, Any]:
     """The steps as bars and as a table, and those that lose more than before."""
     rows = view.compared(step_dropoff, "stepId", form_id=form_id).rows()
-    # Of one step alone there is nothing to say.
+    # There is nothing to say of one step alone.
     most = max((row["dropoffs"] for row in rows), default=0) if len(rows) > 1 else 0
     steps = [
         row.plus(
@@ -220,45 +217,73 @@ def _steps(view: View, form_id: str) -> dict[str, Any]:
         )
         for row in rows
     ]
-    lost = shop_losses(view, shop_forms(view))
-    widths = bars.losses([(step["views"] - step["dropoffs"], step["dropoffs"]) for step in steps])
+    worse, tested = shop_losses(view.alone, shop_forms(view.alone))
+    names = {row["stepId"]: row["stepName"] for row in steps}
     return {
-        "steps": table(
+        "steps": Table(
             view, "steps", _STEP_COLUMNS, steps, marks={"row": "stepId"}, is_numbers=True
         ),
-        "step_bars": [
-            (step, width, _LEFT.cell(view.changes, step, view.shop.currency))
-            for step, width in zip(steps[:_STEPS_DRAWN], widths[:_STEPS_DRAWN], strict=True)
+        "step_bars": _drawn_steps(view, steps),
+        "step_losses": [
+            (loss, loss.cell(view), names[loss.step_id])
+            for loss in worse
+            if loss.kind == STEP_LOSS and loss.form_id == form_id
         ],
-        "step_losses": lost.of_steps(form_id),
-        "tested_rates": lost.tested,
+        "tested_rates": tested,
     }
+
+
+def _drawn_steps(view: View, steps: Sequence[ComparedRow]) -> list[tuple[ComparedRow, list[Side]]]:
+    """Each with those who saw it, and the share that left there."""
+    own, other = view.selection.sides
+    cells = [_LEFT.cell(view, step) for step in steps[:_STEPS_DRAWN]]
+
+    def side(name: str, lines: Sequence[Line], cells: Sequence[Cell | None]) -> list[Side]:
+        counts = [(line.get("views", 0), line.get("dropoffs", 0)) for line in lines]
+        widths = bars.losses([(views - left, left) for views, left in counts])
+        drawn = zip(widths, counts, cells, strict=False)
+        return [(name, width, views, cell) for width, (views, _), cell in drawn]
+
+    sides = [side(own, [step.now for step in steps], cells)]
+    if view.beside:
+        lines = [step.other or {} for step in steps]
+        sides.append(side(other, lines, [cell.beside for cell in cells]))
+    return [(steps[place], [each[place] for each in sides]) for place in range(len(cells))]
 
 
 def _answers(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
     """The answers to the questions of the form, and the orders that followed from each. A value that is None
     stands for submissions without one."""
     rows = view.compared(response_revenue, "fieldId", "value", form_id=form_id).rows()
-    per = {id(row): row.quotient("netRevenueCents", "submissions").alone().value for row in rows}
-    best = max((value for value in per.values() if value is not None), default=0)
-
-    def share(row: ComparedRow) -> float | None:
-        value = per[id(row)]
-        return None if value is None or best <= 0 else max(value / best, 0)
 
     def answer(row: ComparedRow) -> str | None:
         value = row["value"]
         return None if value is None else labels.answer(row["fieldId"], value)
 
     answers = [
-        row.plus(share=share(row), question=labels.question(row["fieldId"]), answer=answer(row))
-        for row in rows
+        row.plus(question=labels.question(row["fieldId"]), answer=answer(row)) for row in rows
+    ]
+    columns = [
+        _answer("value", absent="no answer", sort="answer", text=lambda row: row["answer"]),
+        _answer("fieldId", sort="question", text=lambda row: row["question"], deep=True),
+        _answer("submissions", "Submissions"),
+        _answer("conversionRate", "Bought", compared=True, sort="bought"),
+        _answer("netRevenueCents", sort="net", deep=True),
+        _answer(
+            "revenuePerSubmissionCents",
+            f"per submission in {view.comparable.horizon}",
+            compared=True,
+            figure=lambda row: row.quotient("netRevenueCents", "submissions").alone(),
+            bar=0,
+            main=True,
+            sort="per",
+        ),
     ]
     return {
-        "answers": table(
+        "answers": Table(
             view,
             "answers",
-            _ANSWER_COLUMNS,
+            columns,
             answers,
             "question",
             marks={"field": "fieldId", "row": "value"},

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import request
@@ -14,7 +13,7 @@ from web.dashboard.compare import ComparedRow
 from web.dashboard.labels import Labels
 from web.dashboard.page import View
 from web.dashboard.statistics import FEW
-from web.dashboard.table import Column, columns_of, table
+from web.dashboard.table import Column, Table, columns_of
 from web.reports.cross_field import MAX_CELLS, ROW, cross_field
 from web.reports.response_revenue import response_revenue
 
@@ -48,26 +47,6 @@ _FIGURES: Final = (
 Cells = Sequence[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Heat:
-    """A cell of the heat map. `tone` is the class of its colour; a lift of few has none."""
-
-    lift: float
-    count: int
-    expected: float
-
-    @property
-    def tone(self) -> str:
-        if self.is_few:
-            return ""
-        return next((tone for tone, end in _TONES if self.lift < end), _MOST_TONE)
-
-    @property
-    def is_few(self) -> bool:
-        # None where many were to be expected says much.
-        return max(self.count, self.expected) < FEW
-
-
 def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
     """The fields `field` and `by` of the address against each other; the first two, where it names none.
 
@@ -90,12 +69,18 @@ def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
         ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
     ]
 
-    def heat(value: str, other: str) -> Heat | None:
-        if cell := by_pair.get((value, other)):
-            return Heat(cell["lift"], cell["count"], cell["expectedCount"])
+    def heat(value: str, other: str) -> tuple[float, bool, str] | None:
+        """A cell of the heat map: the lift, whether it is of few, and the class of its colour."""
+        cell = by_pair.get((value, other))
+        if not cell and is_cut:
+            return None
         # The API leaves out pairs that nobody gave, and those after its first ones.
         expected = totals_a[value] * totals_b[other] / totals_a.total()
-        return None if is_cut else Heat(0.0, 0, expected)
+        cell = cell or {"lift": 0.0, "count": 0, "expectedCount": expected}
+        # None where many were to be expected says much.
+        is_few = max(cell["count"], cell["expectedCount"]) < FEW
+        tone = next((tone for tone, end in _TONES if cell["lift"] < end), _MOST_TONE)
+        return cell["lift"], is_few, "" if is_few else tone
 
     return {
         "fields": sorted({*fields[:_OPTIONS], *chosen}),
@@ -103,7 +88,7 @@ def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
         "labels": labels,
         "cross_problem": problem,
         "cramers_v": cells[0]["cramersV"] if cells else None,
-        "pairs": table(
+        "pairs": Table(
             view, "pairs", _columns(chosen, labels), drawn, most=len(drawn), is_numbers=True
         ),
         "heat_columns": side_b,

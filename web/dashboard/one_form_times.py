@@ -9,7 +9,7 @@ from web.dashboard.charts.histogram import Histogram, histogram
 from web.dashboard.compare import ComparedRow, Line
 from web.dashboard.page import View
 from web.dashboard.selection import address
-from web.dashboard.table import columns_of, table
+from web.dashboard.table import Table, columns_of
 from web.reports.form_analytics import form_funnel
 from web.reports.time_to_complete import BUCKET, PERCENTILES, ROW, time_to_complete
 
@@ -55,10 +55,10 @@ def times(view: View, form_id: str) -> dict[str, Any]:
         "times_before": _before(compared.row(shown)) if shown else None,
         # A form may end with the subscription.
         "submissions": view.data(form_funnel, form_id)["submissions"],
-        "time_table": table(
+        "time_table": Table(
             view, "times", _COLUMNS, rows, marks={"row": "deviceType"}, is_numbers=True
         ),
-        "bucket_table": table(
+        "bucket_table": Table(
             view,
             "buckets",
             _BUCKETS,

@@ -1,4 +1,9 @@
-"""Links from a figure of the order clock to the orders that it is made of, which add up to it."""
+"""Links from a figure of the order clock to the orders that it is made of, which add up to it.
+
+Figures of the submission clock have none: `GET /v1/orders` chooses orders by their own day, not by that of
+the sign-up. Nor have figures under a UTM filter, which chooses sessions by their own UTM, while orders go by
+the effective one: that of the order where the sign-up has none.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

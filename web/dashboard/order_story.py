@@ -9,21 +9,21 @@ from datetime import datetime, tzinfo
 from typing import Any, Final
 
 from web.dashboard import formatting
-from web.reports.order_candidates import strength
+from web.reports.order_candidates import MOST_CANDIDATES, strength
 
 Sentence = list[tuple[str, str]]
 
 # The grounds on which two submissions match, the strongest first: the ranks of `strength`.
 _RANKS: Final = (
-    "code of the same customer",
-    "code of the same visitor",
-    "code of somebody else",
+    "that was issued to the same customer",
+    "that was issued to the same visitor",
+    "that was issued to somebody else",
     "customer",
     "visitor",
 )
 _CODES: Final = 3
 _MATCHED: Final = {
-    "discount_code": "a code of the order",
+    "discount_code": "a code that the order used",
     "customer": "the customer",
     "visitor": "the visitor",
 }
@@ -33,13 +33,12 @@ _MINUTES: Final = (("day", 24 * 60), ("hour", 60), ("minute", 1))
 def verdict(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> Sentence:
     """The sentence on the submission that the order is credited to, or on that there is none."""
     if order["submittedAt"] is None:
-        return [
-            (
-                "text",
-                f"Credited to no form: in the {_days(window_days)} before it, no submission was issued a "
-                "code that the order used, and none is of its customer or of its visitor.",
-            )
-        ]
+        days = formatting.counted(window_days, "day")
+        text = (
+            f"Credited to no form: in the {days} before the order, neither its customer nor its visitor "
+            "submitted one, and no submission was issued a code that the order used."
+        )
+        return [("text", text)]
     when = f"{_day(order, order['submittedAt'], timezone)}, {_gap(order['secondsToOrder'])} before."
     parts = [("text", "Credited to "), _name(order)]
     if order["attributionType"] != "discount_code":
@@ -53,7 +52,8 @@ def verdict(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> Sen
 
 def others(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> list[Sentence]:
     """A sentence on each other submission that matches, with the reason for which it is not credited; one on
-    all submissions of a form that match by the same and lose for the same: hundreds can share a code."""
+    all submissions of a form that match by the same and lose for the same: hundreds can share a code. Where
+    the answer is cut, each form may have more of them, and earlier ones."""
     candidates = order["candidates"]
     chosen = next((one for one in candidates if one["chosen"]), None)
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -68,13 +68,19 @@ def others(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> list
         if not is_one:
             first = _day(order, group[-1]["submittedAt"], timezone)
             span = day if first == day else f"{first} to {day}"
-            day = f"{_counted(len(group), 'submission')}, {span}"
+            counted = formatting.counted(len(group), "submission")
+            day = f"at least {counted}, the latest {day}" if is_cut(order) else f"{counted}, {span}"
         verb = f"{'also ' if chosen else ''}{'matches' if is_one else 'match'}"
         matched = _listed([_MATCHED[name] for name in latest["matches"]])
         reason = _reason(latest, chosen, window_days, is_one=is_one)
         return [_name(latest), ("text", f" ({day}) {verb} {matched}: {reason}.")]
 
     return [sentence(group) for group in groups.values()]
+
+
+def is_cut(order: Mapping[str, Any]) -> bool:
+    """Whether more submissions may match than the answer has."""
+    return len(order["candidates"]) == MOST_CANDIDATES
 
 
 def _reason(
@@ -87,18 +93,21 @@ def _reason(
     if latest["because"] == "outside_window" or chosen is None:
         gap = _gap(latest["secondsToOrder"])
         was = f"it was {gap}" if is_one else f"they were {gap} or more"
-        return f"{was} before, and an order counts for {_days(window_days)} after a submission"
+        return f"{was} before the order, and a submission counts for {formatting.counted(window_days, 'day')}"
     if latest["because"] == "weaker_match":
         return _outranked(_rank(chosen), _rank(latest))
     if latest["because"] == "earlier":
         which = "it is earlier" if is_one else "they are earlier"
-        return f"{which}, and of equal matches the latest counts"
-    return "all are of the same moment, and a fixed rule chooses one"
+        return f"{which}, and the latest of several counts"
+    which = "both" if is_one else "all"
+    return f"{which} are of the same moment, and a fixed rule chooses one"
 
 
 def _outranked(stronger: int, weaker: int) -> str:
     if stronger < _CODES <= weaker:
         return f"a code outranks a {_RANKS[weaker]}"
+    if weaker < _CODES:
+        return f"a code {_RANKS[stronger]} outranks one {_RANKS[weaker]}"
     return f"a {_RANKS[stronger]} outranks a {_RANKS[weaker]}"
 
 
@@ -129,19 +138,11 @@ def _units(minutes: int) -> Iterator[str]:
     for name, size in _MINUTES:
         number, minutes = divmod(minutes, size)
         if number:
-            yield _counted(number, name)
+            yield formatting.counted(number, name)
         elif not is_first:
             # 2 days and 5 minutes are 2 days.
             return
         is_first = is_first and not number
-
-
-def _days(number: int) -> str:
-    return _counted(number, "day")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{formatting.count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,25 +6,25 @@ days drops it.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
 from flask import current_app, request, url_for
 
-from warehouse.domain.zones import zone
+from warehouse.domain.figures import REVENUE
+from warehouse.domain.time import zone
 from web.api.endpoint import ROW_LIMITS
 from web.api.equal_age import window_days
 from web.api.filters import NONE
 from web.api.forms_table import form_names
 from web.dashboard import order_story
-from web.dashboard.compare import Amount, ComparedRow
+from web.dashboard.compare import ComparedRow
 from web.dashboard.filters import LABELS
 from web.dashboard.order_links import CREDITED
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address
-from web.dashboard.table import card, columns_of, table
-from web.reports import discount_performance, order_candidates, receipts
+from web.dashboard.table import Table, card, columns_of
+from web.reports import discount_performance, receipts
 
 _PAGE: Final = 50
 _CUSTOMERS: Final = {"new": "new", "returning": "returning", "unknown": "unknown"}
@@ -39,11 +39,11 @@ _FILTERS: Final[dict[str, tuple[str, Mapping[str, str]]]] = {
 
 _column = columns_of(receipts.ROW)
 _COLUMNS: Final = (
-    _column("orderId", unit="drawn", text=lambda row: row["orderId"]),
+    _column("orderId", unit="drawn"),
     # Second, so that a phone has it on its screen.
     _column("netRevenueCents"),
-    _column("createdAt", unit="drawn", text=lambda row: row["createdAt"]),
-    _column("formName", "Credited to", unit="drawn", text=lambda row: row["formName"]),
+    _column("createdAt", unit="drawn"),
+    _column("formName", "Credited to", unit="drawn"),
     _column("attributionType", "How", text=lambda row: CREDITED[row["attributionType"]]),
     _column("code", absent="—"),
     _column("customerType", text=lambda row: _CUSTOMERS[row["customerType"]]),
@@ -60,30 +60,26 @@ _COLUMNS: Final = (
 def orders(view: View) -> Page:
     filters = _filters()
     window, answers = view.selection.window, view.answers
-    listed = {"limit": f"{_PAGE}"} | _cursor()
+    listed = {"limit": f"{_PAGE}"}
+    if "page" in request.args:
+        listed["cursor"] = request.args["page"]
     rows, meta = answers.with_meta(receipts.orders, window, filters | listed)
     if request.args.get("csv"):
         # The file has all pages.
         rows, _ = answers.with_meta(receipts.first_orders, window, filters)
-    columns = [column for column in _COLUMNS if column.name != "code" or _sees_codes(view)]
-    currency = view.shop.currency
+    sees_codes = view.may_see(discount_performance)
+    all_of_them = ComparedRow({"orders": meta["total"], "netRevenueCents": meta["netRevenueCents"]})
+    net = _column("netRevenueCents")
     return view.page(
         "orders.html",
         cards=[
-            card(view, "Orders", "orders", Amount(meta["total"]), "in these days"),
-            card(
-                view,
-                "Net revenue",
-                "netRevenueCents",
-                Amount(meta["netRevenueCents"]),
-                "of these orders, after refunds",
-                currency,
-            ),
+            card(view, _column("orders"), all_of_them, "in these days"),
+            card(view, net, all_of_them, "of these orders, after refunds"),
         ],
-        orders=table(
+        orders=Table(
             view,
             "orders",
-            columns,
+            [column for column in _COLUMNS if column.name != "code" or sees_codes],
             [ComparedRow(row) for row in rows],
             marks={"row": "orderId"},
             empty="No order of these days is among them.",
@@ -98,7 +94,7 @@ def orders(view: View) -> Page:
         is_first="page" not in request.args,
         next_page=meta["nextCursor"] and address(page=meta["nextCursor"]),
         report=receipts.orders,
-        moment=lambda text: _local(view, text),
+        moment=view.local_time,
         # Slashes too: a browser takes `a/../b` for another path.
         path_of=lambda order_id: f"{url_for('dashboard.orders')}/{quote(order_id, safe='')}",
     )
@@ -106,22 +102,18 @@ def orders(view: View) -> Page:
 
 def one_order(view: View, order_id: str) -> Page:
     story, _ = view.answers.with_meta(receipts.one_order, view.selection.window, order_id=order_id)
-    row, currency = ComparedRow(story), view.shop.currency
-    window = window_days(view.shop)
+    window, timezone = window_days(view.shop), zone(view.shop.timezone)
     return view.page(
         "order.html",
         order=story,
         money=[
-            (
-                receipts.ROW.columns[name].heading,
-                view.changes.cell(row.amount(name), "money", currency, name=name, is_exact=True),
-            )
-            for name in ("grossRevenueCents", "totalRefundedCents", "netRevenueCents")
+            (column.label, column.cell(view, ComparedRow(story), is_exact=True))
+            for column in map(_column, REVENUE.split())
         ],
-        verdict=order_story.verdict(story, window, zone(view.shop.timezone)),
-        others=order_story.others(story, window, zone(view.shop.timezone)),
-        is_cut=len(story["candidates"]) == order_candidates.MOST_CANDIDATES,
-        moment=lambda text: _local(view, text),
+        verdict=order_story.verdict(story, window, timezone),
+        others=order_story.others(story, window, timezone),
+        is_cut=order_story.is_cut(story),
+        moment=view.local_time,
     )
 
 
@@ -132,10 +124,6 @@ def _filters() -> dict[str, str]:
         for parameter in receipts.first_orders.parameters
         if request.args.get(parameter.name)
     }
-
-
-def _cursor() -> dict[str, str]:
-    return {"cursor": request.args["page"]} if "page" in request.args else {}
 
 
 def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, str]]:
@@ -149,12 +137,3 @@ def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, s
         text = "none" if value == NONE else words.get(value, value)
         described.append((label, text, address(**{name: ""})))
     return described
-
-
-def _sees_codes(view: View) -> bool:
-    return view.may_see(discount_performance)
-
-
-def _local(view: View, text: str) -> datetime:
-    """An instant of an answer in the shop's time."""
-    return datetime.fromisoformat(text).astimezone(zone(view.shop.timezone))

@@ -1,20 +1,21 @@
 """`/`: the shop at a glance."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from warehouse.domain.rounding import percent
 from warehouse.domain.vocabulary import CUSTOMER_TYPES
-from warehouse.operations.form_rules import is_counted
+from warehouse.forms.form_rules import is_counted
 from warehouse.tables import form
 from web.api.forms import all_forms_funnel
 from web.dashboard import formatting
 from web.dashboard.ads import ad_card
 from web.dashboard.compare import ComparedRow
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.forms_table import COLUMNS, MARKS, ShopForms, share_bars, shop_forms
+from web.dashboard.forms_table import MARKS, ShopForms, form_columns, shop_forms
 from web.dashboard.page import Page, View
 from web.dashboard.revenue import (
     CAMPAIGN_MARKS,
@@ -24,17 +25,19 @@ from web.dashboard.revenue import (
     orders_of_campaign,
     shop_revenue,
 )
-from web.dashboard.table import Card, card, columns_of, table
+from web.dashboard.table import Card, Table, card, columns_of
 from web.dashboard.worth_a_look import worth_a_look
 from web.http.parameters import ORDER_CLOCK
 from web.reports.ads import ad_spend
 from web.reports.attribution import ROW
 from web.reports.new_returning import ROW as CUSTOMERS
 from web.reports.new_returning import new_returning
+from web.reports.revenue_by_form import ROW as FORMS
 
 # Forms and campaigns at a glance; their own pages have all.
 _FORMS: Final = 10
 _CAMPAIGNS: Final = 4
+_of_shop, _of_forms = (partial(columns_of(row), compared=True) for row in (ROW, FORMS))
 _column = columns_of(CUSTOMERS)
 _CUSTOMERS: Final = (
     _column("customerType"),
@@ -46,19 +49,23 @@ _CUSTOMERS: Final = (
 
 
 def overview(view: View) -> Page:
-    forms, campaigns, revenue = shop_forms(view), campaign_rows(view), shop_revenue(view)
-    rows, whole = share_bars(forms.with_names(forms.all_names)), view.whole
+    forms, whole = shop_forms(view), view.whole
+    campaigns, revenue = campaign_rows(whole), shop_revenue(whole)
+    rows = forms.with_names(forms.all_names)
     of_shop, *of_forms = _cards(view, revenue.total(ROW.total), forms)
-    of_ads = ad_card(view)
+    of_ads = ad_card(whole)
+    listed = select(func.count()).select_from(form)
+    listed = listed.where(form.c.shop_key == view.shop.key, is_counted())
+    all_forms = view.answers.connection.execute(listed).scalar_one() + len(forms.unlisted)
     return view.page(
         "overview.html",
         cards=of_forms if view.selection.filters else [of_shop, *of_forms, of_ads],
         cards_of_shop=[of_shop, of_ads],
-        **days_of(whole),
-        forms=table(
+        **days_of(whole, revenue),
+        forms=Table(
             view,
             "forms",
-            COLUMNS,
+            form_columns(view),
             rows,
             "-revenue",
             marks=MARKS,
@@ -70,8 +77,8 @@ def overview(view: View) -> Page:
             empty="No form was viewed in these days.",
         ),
         shown_forms=min(len(rows), _FORMS),
-        all_forms=_count_forms(view.answers.connection, view.shop.key) + len(forms.unlisted),
-        campaigns=table(
+        all_forms=all_forms,
+        campaigns=Table(
             whole,
             "campaigns",
             CAMPAIGNS_AT_A_GLANCE,
@@ -84,11 +91,11 @@ def overview(view: View) -> Page:
             empty="No order in these days is credited to a submission.",
         ),
         all_campaigns=len(campaigns),
-        customers=table(
+        customers=Table(
             whole,
             "customers",
             _CUSTOMERS,
-            _customers(view),
+            _customers(whole),
             marks={"row": "customerType"},
             orders=lambda row, _: [{"customer": row["customerType"]}],
             is_exact=False,
@@ -106,55 +113,25 @@ def overview(view: View) -> Page:
 
 def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
     """That of the whole shop, then those of its forms."""
-    total, currency, net = forms.total, view.shop.currency, "netRevenueCents"
-    orders = view.changes.cell(revenue.amount("orders"), name="orders")
-    bought = total.rate("convertedSubmissions", "submissions")
-    shares = forms.clock == ORDER_CLOCK and not view.selection.filters
+    total, net = forms.total, "netRevenueCents"
+    share, all_net = "", revenue[net]
+    if forms.clock == ORDER_CLOCK and not view.selection.filters and all_net > 0:
+        share = formatting.percent(round(percent(total[net], all_net)))
+    orders = [_of_shop("orders", "orders")]
     return [
-        card(
-            view.whole,
-            "Net revenue",
-            net,
-            revenue.amount(net),
-            "",
-            currency,
-            [("orders", orders)],
-            orders=[{}],
-        ),
-        card(
-            view,
-            "Credited to forms",
-            net,
-            total.amount(net),
-            _share(total, revenue) if shares else "",
-            currency,
-            orders=forms.all_orders,
-        ),
-        card(view, "Submissions", "submissions", total.amount("submissions")),
-        card(view, "Sign-ups that bought", "conversionRate", bought),
+        card(view.whole, _of_shop(net), revenue, more=orders, orders=[{}]),
+        card(view, _of_forms(net, "Credited to forms"), total, share, orders=forms.all_orders),
+        card(view, _of_forms("submissions", "Submissions"), total),
+        card(view, _of_forms("conversionRate", "Sign-ups that bought"), total),
     ]
-
-
-def _share(credited: ComparedRow, revenue: ComparedRow) -> str:
-    """The credited share of the net revenue; "" where there is no revenue."""
-    net: Any = revenue["netRevenueCents"]
-    if net <= 0:
-        return ""
-    return formatting.percent(round(percent(credited["netRevenueCents"], net)))
 
 
 def _customers(view: View) -> Sequence[ComparedRow]:
     noise = daily_noise(
         view,
         CUSTOMERS,
-        [summary(view, new_returning, "new_returning", "customer_type")],
+        [summary(new_returning, "new_returning", "customer_type")],
         lambda row: CUSTOMER_TYPES.index(row["customerType"]),
     )
     rows = view.compared(new_returning, "customerType", noise=noise).rows()
     return [row for row in rows if row["orders"] or row["customerType"] != CUSTOMER_TYPES[-1]]
-
-
-def _count_forms(connection: Connection, shop_key: int) -> int:
-    statement = select(func.count()).select_from(form)
-    statement = statement.where(form.c.shop_key == shop_key, is_counted())
-    return int(connection.execute(statement).scalar_one())

@@ -6,9 +6,10 @@ changes anything. All of it is from one snapshot: the one in which the member wa
 where there is one, one of the read replica.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,24 +19,34 @@ from flask import render_template, request, url_for
 from sqlalchemy import Connection
 
 from warehouse import settings
-from warehouse.domain.time import local_day, local_time
-from warehouse.domain.zones import zone
-from warehouse.operations import conditions, shop_state
-from warehouse.operations.shop_inputs import RowsToCome, rows_to_come
-from warehouse.operations.shop_state import ShopState, needs, read_state
+from warehouse.domain.time import day_date, local_day, local_time, zone
+from warehouse.operations import conditions
+from warehouse.shops import notes, shop_state
+from warehouse.shops.shop_inputs import RowsToCome, rows_to_come
+from warehouse.shops.shop_state import ShopState, needs, read_state
 from web.api.endpoint import Endpoint
 from web.api.equal_age import window_days
 from web.api.filters import NAMES, NONE, UTM_FILTERS
 from web.api.forms import get_form
 from web.api.forms_table import form_names
 from web.api.row_limit import OTHER
-from web.api.rows import TO_DATE
+from web.api.rows import TO_DATE, Row
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
 from web.dashboard.comparable import EVENTS, Comparable, Pair
 from web.dashboard.compare import ComparedRows, Line, Rows
-from web.dashboard.filters import chips, choices, read_filters
-from web.dashboard.selection import CLOCKS, COMPARISONS, RANGES, Selection, day_links, select
+from web.dashboard.filters import chips, choices, others, read_against, read_filters
+from web.dashboard.selection import (
+    CLOCKS,
+    COMPARISONS,
+    KEYS,
+    RANGES,
+    Selection,
+    as_many_days,
+    days_to_buy,
+    range_address,
+    select,
+)
 from web.dashboard.statistics import Noise
 from web.db.database import query_of
 from web.http.current_request import Shop
@@ -47,6 +58,7 @@ from web.reports import discount_performance, receipts
 # By the name of what needs a person, its place on the Data page, and the sentence on it.
 _ATTENTION: Final = {
     conditions.SET_ASIDE: ("set-aside", "Some imports fail and are in no figure."),
+    conditions.REMOVAL_FAILED: ("imports", "Rows that are to go could not be removed."),
     conditions.VERIFY_FAILED: ("differences", "Some figures differ from the imported rows."),
     shop_state.NO_REFRESH: ("no-refresh", "The figures are not refreshed any more."),
     conditions.BACKLOG: ("backlog", "Imported rows have waited too long to be in the figures."),
@@ -91,16 +103,39 @@ class View:
     with those of former days."""
 
     member: MemberRequest
-    shop: Shop
     selection: Selection
-    comparable: Comparable
     answers: Answers
     changes: PageChanges = field(default_factory=PageChanges)
+
+    @property
+    def shop(self) -> Shop:
+        return self.answers.shop
+
+    @cached_property
+    def comparable(self) -> Comparable:
+        answers = self.answers
+        return Comparable(
+            *(answers.connection, answers.shop, self.selection, answers.today, answers.first_days)
+        )
 
     @cached_property
     def whole(self) -> "View":
         """The same page without filters: for cards that cannot be filtered."""
-        return replace(self, answers=self.answers.whole) if self.answers.filters else self
+        return replace(self.alone, answers=self.answers.under({})) if self.answers.filters else self
+
+    @cached_property
+    def alone(self) -> "View":
+        """The same page beside former days, not beside another filter."""
+        if not self.selection.against:
+            return self
+        return replace(self, selection=replace(self.selection, against=""))
+
+    @cached_property
+    def beside(self) -> Answers | None:
+        """The answers under the other filter; None where no filter stands beside the page's."""
+        name, _, value = self.selection.against.partition(":")
+        filters = {**self.answers.filters, name: value}
+        return self.answers.under(filters) if name else None
 
     def data(self, report: Endpoint, form_id: str = "", **parameters: str) -> Any:
         """`data` of a report (a function of `web/reports/`). Raises NotAllowed where the member lacks the
@@ -125,8 +160,8 @@ class View:
         row, or of all rows (None)."""
         row = report.row(parameters.get("dimension", ""))
 
-        def read(window: Window, within: int | None = None) -> Rows:
-            data = self.answers.data(report, window, form_id, parameters, within=within)
+        def read(answers: Answers, window: Window, within: int | None = None) -> Rows:
+            data = answers.data(report, window, form_id, parameters, within=within)
             if lines:
                 return lines(data)
             if report.single:
@@ -148,12 +183,20 @@ class View:
             is_of_events = clocks == {""} and row.clock == SUBMISSION_CLOCK
             return self.comparable.whole_days(*(made_of or ((EVENTS,) if is_of_events else ())))
 
+        now, others = read(self.answers, self.selection.window), None
+        if self.beside:
+            others = read(self.beside, self.selection.window)
+            now = [*now, *_missing(row, keys, now, others)]
         return ComparedRows(
-            read(self.selection.window),
+            now,
             keys,
             pair_of,
-            lambda pair: (read(pair.days, pair.within), read(pair.before, pair.within)),
+            lambda pair: (
+                read(self.answers, pair.days, pair.within),
+                read(self.beside or self.answers, pair.before, pair.within),
+            ),
             noise,
+            others,
         )
 
     def may_see(self, report: Endpoint) -> bool:
@@ -201,7 +244,14 @@ class View:
     def data_through(self) -> datetime | None:
         """In the shop's time."""
         text = self.answers.data_through(self.selection.window)
-        return datetime.fromisoformat(text).astimezone(zone(self.shop.timezone)) if text else None
+        return self.local_time(text) if text else None
+
+    @cached_property
+    def notes(self) -> Mapping[date, str]:
+        """The notes of each shown day that has some, in one text."""
+        window = self.selection.window
+        found = notes.by_day(self.answers.connection, self.shop.key, window.first, window.last)
+        return {day_date(day): text for day, text in found.items()}
 
     @cached_property
     def state(self) -> ShopState:
@@ -209,7 +259,7 @@ class View:
 
     @cached_property
     def rows_to_come(self) -> RowsToCome | None:
-        """What waits to be in the figures; None where nothing does."""
+        """The rows that wait to be in the figures; None where none do."""
         if not self.state.waiting_since:
             return None
         shop, now = self.shop, self.member.now
@@ -222,6 +272,10 @@ class View:
     def local(self, instant: int) -> datetime:
         """An instant in the shop's time."""
         return local_time(instant, self.shop.timezone)
+
+    def local_time(self, text: str) -> datetime:
+        """An instant of an answer in the shop's time."""
+        return datetime.fromisoformat(text).astimezone(zone(self.shop.timezone))
 
     @property
     def attention(self) -> list[tuple[str, str]]:
@@ -239,9 +293,19 @@ class View:
         return Page(self, template, values)
 
 
+def _missing(row: Row, keys: tuple[str, ...], now: Rows, others: Rows) -> Rows:
+    """The rows that only the other filter has, with zeros."""
+    known = {tuple(line[key] for key in keys) for line in now}
+    return [
+        row.filled([line[name] for name in row.given], defaultdict(int))
+        for line in others
+        if tuple(line[key] for key in keys) not in known
+    ]
+
+
 @dataclass(frozen=True)
 class Page:
-    """What a page shows: a template, and `values` for it."""
+    """The content of a page: a template, and `values` for it."""
 
     view: View
     template: str
@@ -249,9 +313,12 @@ class Page:
 
     def html(self) -> str:
         view, selection = self.view, self.view.selection
-        today, zone, window = view.answers.today, view.shop.timezone, view.comparable.window_days
+        earlier, later = as_many_days(selection, view.answers.today, view.shop.timezone)
         acts = {control for control, pages in _ACTS.items() if self.template in pages}
         form_id = (request.view_args or {}).get("form_id", "").lower()
+        filter_choices = []
+        if "filters" in acts:
+            filter_choices = choices(view.answers, selection.window, form_id)
         return render_template(
             f"dashboard/{self.template}",
             view=view,
@@ -260,13 +327,16 @@ class Page:
             ranges=RANGES,
             comparisons=COMPARISONS,
             clocks=CLOCKS,
-            links=day_links(selection, today, zone, window, view.comparable.within),
+            keys=KEYS,
+            range_address=range_address,
+            earlier=earlier,
+            later=later,
+            days_to_buy=days_to_buy(view.comparable.window_days),
             attention=view.attention,
             acts=acts,
-            chips=chips(selection.filters),
-            filter_choices=choices(view.answers, selection.window, form_id)
-            if "filters" in acts
-            else [],
+            chips=chips(selection),
+            filter_choices=filter_choices,
+            other_values=others(selection.filters, filter_choices),
             has_unused_filters=not selection.filters and any(map(request.args.get, NAMES)),
             **self.values,
         )
@@ -284,20 +354,15 @@ def open_view(
     today, zone, window = local_day(member.now, shop.timezone), shop.timezone, window_days(shop)
     default = {"default_range": default_range(today)} if default_range else {}
     filters = read_filters(request.args) if takes_filters else {}
-    selection = replace(select(request.args, today, zone, window, **default), filters=filters)
+    permissions = frozenset(member.member.permissions)
+    selection = replace(
+        select(request.args, today, zone, window, **default),
+        filters=filters,
+        against=read_against(request.args, filters) if takes_filters else "",
+    )
     return View(
-        member=member,
-        shop=shop,
-        selection=selection,
-        comparable=Comparable(
-            member.connection, shop.key, shop.edition, selection, today, zone, window
-        ),
-        answers=Answers(
-            member.connection,
-            shop,
-            frozenset(member.member.permissions),
-            member.now,
-            today,
-            filters,
-        ),
+        member,
+        selection,
+        Answers(member.connection, shop, permissions, member.now, today, filters),
+        PageChanges(selection.against),
     )

@@ -5,7 +5,7 @@ from typing import Final
 
 from flask import request
 
-from warehouse.operations.reconcile import amount_of, reconcile
+from warehouse.shops.reconcile import amount_of, reconcile
 from web.dashboard.page import Page, View
 from web.db.database import query_of
 

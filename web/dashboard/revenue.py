@@ -1,6 +1,5 @@
 """`/revenue`: all revenue of the shop, by the way it is credited and by UTM."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any, Final
@@ -12,11 +11,10 @@ from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
 from web.dashboard.comparable import ORDERS
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
-from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.day_notes import note_columns, notes_of_days
+from web.dashboard.daily_noise import daily_noise, summary, usual_days
 from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import Page, View
-from web.dashboard.table import Column, Sum, Table, card, columns_of, table
+from web.dashboard.table import Column, Sum, Table, card, columns_of, note_columns
 from web.dashboard.utm_tree import utm_tree
 from web.reports.attribution import ROW, attribution, attribution_daily
 from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm
@@ -56,7 +54,7 @@ _SOURCE: Final = _campaign("utmSource", absent="no source", sort="source")
 _CAMPAIGN: Final = _campaign("utmCampaign", absent="no campaign", sort="campaign")
 _SUBMISSIONS: Final = _campaign("submissionCount", "Sign-ups", sort="submissions")
 _ORDERS: Final = _campaign("attributedOrders", "Orders", sort="orders")
-_NET: Final = _campaign("netRevenueCents", "Revenue credited", main=True, sort="net")
+_NET: Final = _campaign("netRevenueCents", "Credited to forms", main=True, sort="net")
 CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
 
 
@@ -93,7 +91,7 @@ def shop_revenue(view: View) -> ComparedRows:
     noise = daily_noise(
         view,
         ROW,
-        [summary(view, attribution, "attribution", "type")],
+        [summary(attribution, "attribution", "type")],
         lambda row: ATTRIBUTION_TYPES.index(row["attributionType"]),
         (ORDERS,),
     )
@@ -102,21 +100,19 @@ def shop_revenue(view: View) -> ComparedRows:
 
 def revenue(view: View) -> Page:
     rows = shop_revenue(view)
-    sums, currency = rows.total(ROW.total), view.shop.currency
+    sums, net = rows.total(ROW.total), "netRevenueCents"
     window = view.comparable.window_days
     days = f"{window} days" if window > 1 else "24 hours"
-    net, gross, refunded = "netRevenueCents", "grossRevenueCents", "totalRefundedCents"
-    cell = view.changes.cell
     more = [
-        ("orders", cell(sums.amount("orders"), name="orders")),
-        ("before refunds", cell(sums.amount(gross), "money", currency, name=gross)),
-        ("refunded since", cell(sums.amount(refunded), "money", currency, name=refunded)),
+        _part("orders", "orders"),
+        _part("grossRevenueCents", "before refunds"),
+        _part("totalRefundedCents", "refunded since"),
     ]
     campaigns = campaign_rows(view)
     return view.page(
         "revenue.html",
-        cards=[card(view, "Net revenue", net, sums.amount(net), "", currency, more, orders=[{}])],
-        parts=table(
+        cards=[card(view, _part(net), sums, "", more, orders=[{}])],
+        parts=Table(
             view,
             "parts",
             _PARTS,
@@ -129,9 +125,9 @@ def revenue(view: View) -> Page:
         credits=[(name, rule.format(days=days)) for name, rule in CREDITS],
         credit_names=CREDIT_NAMES,
         bar=stack([row[net] for row in rows.now]),
-        **days_of(view),
+        **days_of(view, rows),
         tree=utm_tree(view, campaigns),
-        campaigns=table(
+        campaigns=Table(
             view,
             "campaigns",
             _CAMPAIGNS,
@@ -160,19 +156,21 @@ def orders_of_campaign(row: ComparedRow, column: Column) -> list[Filters]:
     return credited(utm_source=row["utmSource"], utm_campaign=row["utmCampaign"])
 
 
-def days_of(view: View) -> dict[str, Any]:
-    """Net revenue by day: `days` as a chart of what is credited and what is not, with the former days behind,
-    and `day_table` as a table by attribution type."""
+def days_of(view: View, revenue: ComparedRows) -> dict[str, Any]:
+    """Net revenue by day: `days` as a chart of what is credited and what is not, with the former days and the
+    usual ones behind, and `day_table` as a table by attribution type."""
     by_day = _by_day(view.data(attribution_daily))
     pair, former = view.comparable.whole_days(ORDERS), list[int]()
     if pair and not pair.reason:
         before = view.answers.data(attribution_daily, pair.before)
         former = [sum(parts) for parts in _by_day(before).values()]
     parts = [[sum(amounts[:-1]), amounts[-1]] for amounts in by_day.values()]
-    notes = notes_of_days(view)
+    usual = usual_days(view, revenue.noise_of(None, "netRevenueCents"), list(by_day))
     return {
-        "days": stacked_days(list(by_day), DAY_NAMES, parts, view.shop.currency, former, notes),
-        "day_table": _day_table(view, by_day, notes),
+        "days": stacked_days(
+            list(by_day), DAY_NAMES, parts, view.shop.currency, former, view.notes, usual
+        ),
+        "day_table": _day_table(view, by_day),
     }
 
 
@@ -183,16 +181,16 @@ def _by_day(rows: Rows) -> dict[date, list[int]]:
     return by_day
 
 
-def _day_table(view: View, by_day: dict[date, list[int]], notes: Mapping[date, str]) -> Table:
+def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
     parts = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
     types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
     rows = [
         ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
         for day, cents in by_day.items()
     ]
-    day = Column("day", "Day", "text", text=lambda row: _written(row["day"]))
-    columns = [day, *parts, *note_columns(notes, "day")]
-    return table(
+    day = Column("day", "Day", "text", text=lambda row: formatting.stated_day(row["day"]))
+    columns = [day, *parts, *note_columns(view, "day")]
+    return Table(
         view,
         "days",
         columns,
@@ -204,7 +202,3 @@ def _day_table(view: View, by_day: dict[date, list[int]], notes: Mapping[date, s
             {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
         ],
     )
-
-
-def _written(day: str) -> str:
-    return formatting.day(date.fromisoformat(day))

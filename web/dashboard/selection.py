@@ -5,7 +5,8 @@ last whole day, `last-month`, or what the API takes (`2026-01-01..2026-01-31`; i
 `compare`: `previous` (the same number of days before; the default), `year` (the same days a year earlier),
 `none`. `within`: the days that submissions are given to buy where they are compared. `clock`: whether
 revenue is that of the `order`s of these days (the default), or that of their `submission`s. A value that
-cannot be read leaves the page on the default and is told beside the control.
+cannot be read leaves the page on the default and is told beside the control. Filters, and `against`, which
+stands in place of a comparison with other days, are those of `filters.py`.
 """
 
 from collections.abc import Mapping
@@ -37,16 +38,16 @@ _DAYS_TO_BUY: Final = (1, 3, 7, 14)
 _DEFAULT_RANGE: Final = "30-days"
 # The longest query, in bytes, that the links of a page carry along. They are many, and each repeats it.
 _MOST_BYTES: Final = 4_096
-# The keys of Plausible, which people know.
-_KEYS: Final = {"today": "D", "yesterday": "E", "7-days": "W", "30-days": "T", "month": "M"}
-_OWN_DAYS: Final = ("range", "from", "to", "page")
+# The keys of Plausible, which people know, by the range that they choose.
+KEYS: Final = {"today": "D", "yesterday": "E", "7-days": "W", "30-days": "T", "month": "M"}
 
 
 @dataclass(frozen=True)
 class Selection:
     """`window` is shown. `range`, `compare`, `clock` and `within` (None where it is not chosen) are as in the
     address; `is_unfinished` whether the days have today; `problem` says what could not be read,
-    `days_problem` what of the days alone. `filters` are those of `filters.py`, by name."""
+    `days_problem` what of the days alone. `filters` are those of `filters.py`, by name, and
+    `against` is the other value of one of them (`device:desktop`), if any."""
 
     range: str
     compare: str
@@ -59,11 +60,24 @@ class Selection:
     problem: str = ""
     days_problem: str = ""
     filters: Mapping[str, str] = field(default_factory=dict)
+    against: str = ""
 
     @property
     def filtered(self) -> dict[str, str]:
         """`query`, and the filters: for links to pages that take them."""
-        return {**self.query, **self.filters}
+        against = {"against": self.against} if self.against else {}
+        return {**self.query, **self.filters, **against}
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The two values of a filter that stand side by side: the page's, and the other; "" without them."""
+        name, _, value = self.against.partition(":")
+        return self.filters.get(name, ""), value
+
+    @property
+    def compared_with(self) -> str:
+        """In words."""
+        return self.sides[1] or COMPARISONS[self.compare]
 
     @property
     def query(self) -> dict[str, str]:
@@ -86,29 +100,8 @@ class Selection:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link of a menu; `key` is empty where it has none."""
-
-    name: str
-    address: str
-    is_current: bool = False
-    key: str = ""
-
-
-@dataclass(frozen=True)
-class DayLinks:
-    """`earlier` and `later` lead to as many days before and after; None where there are none. `toggle` is
-    the address with a comparison, or without one. `kept` is what the form of own days carries along."""
-
-    ranges: list[Link]
-    earlier: Link | None
-    later: Link | None
-    comparisons: list[Link]
-    days_to_buy: list[Link]
-    clocks: list[Link]
-    toggle: str
-    kept: dict[str, str]
+Link = tuple[str, str]
+"""The name of days, and the address of the page that shows them."""
 
 
 def carried() -> dict[str, str]:
@@ -188,38 +181,16 @@ def window_of(text: str, today: int, timezone: str) -> Window:
     return parse_range(_as_days(text, day_date(today)), today, timezone)
 
 
-def day_links(
-    selection: Selection, today: int, timezone: str, window_days: int, within: int
-) -> DayLinks:
-    """The links of the frame: other days, other days to compare them with, other days to buy than `within`,
-    and the other clock. Each keeps the rest of the address, and most have a key, which `static/dashboard.js`
-    reads from them."""
+def as_many_days(
+    selection: Selection, today: int, timezone: str
+) -> tuple[Link | None, Link | None]:
+    """Links to as many days before and after; None where there are none."""
     first, last = selection.window.first, selection.window.last
     count = last - first + 1
     # Today is a range of its own: others end with the last whole day.
     end = min(last + count, today if count == 1 else today - 1)
-    return DayLinks(
-        ranges=[
-            Link(name, _range_address(text), text == selection.range, _KEYS.get(text, ""))
-            for text, name in RANGES.items()
-        ],
-        earlier=_days(first - count, first - 1, today, timezone),
-        later=_days(end - count + 1, end, today, timezone) if last < end else None,
-        comparisons=[
-            Link(name, address(compare=text), text == selection.compare)
-            for text, name in COMPARISONS.items()
-        ],
-        days_to_buy=[
-            Link(f"{days} days" if days > 1 else "1 day", address(within=f"{days}"), days == within)
-            for days in days_to_buy(window_days)
-        ],
-        clocks=[
-            Link(name, address(clock=text), text == selection.clock)
-            for text, name in CLOCKS.items()
-        ],
-        toggle=address(compare="previous" if selection.compare == "none" else "none"),
-        kept={name: text for name, text in carried().items() if name not in _OWN_DAYS},
-    )
+    later = _days(end - count + 1, end, today, timezone) if last < end else None
+    return _days(first - count, first - 1, today, timezone), later
 
 
 def _as_days(text: str, today: date) -> str:
@@ -255,10 +226,11 @@ def _days(first: int, last: int, today: int, timezone: str) -> Link | None:
     for text, name in RANGES.items():
         window = window_of(text, today, timezone)
         if (window.first, window.last) == (first, last):
-            return Link(name, _range_address(text))
+            return name, range_address(text)
     name = f"{formatting.day(one)} to {formatting.day(other)}"
-    return Link(name, _range_address(f"{one}..{other}"))
+    return name, range_address(f"{one}..{other}")
 
 
-def _range_address(text: str) -> str:
+def range_address(text: str) -> str:
+    """The page at hand over other days."""
     return address(**{"range": text, "from": "", "to": ""})

@@ -7,15 +7,13 @@ would be hundreds.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, select
 
 from warehouse.daily.reader import (
-    SubmissionsOfEditions,
-    Sums,
     last_mature_day,
     read_editions,
     read_submissions,
@@ -27,11 +25,11 @@ from web.api.equal_age import window_days
 from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
-from web.dashboard.comparable import EVENTS, ORDERS, Comparable, Pair
-from web.dashboard.compare import ComparedRow
+from web.dashboard.comparable import EVENTS, ORDERS, Pair
+from web.dashboard.compare import ComparedRow, Line
 from web.dashboard.page import Page, View, find_needs
 from web.dashboard.selection import select as select_days
-from web.dashboard.table import Column, columns_of, table
+from web.dashboard.table import Column, Table, columns_of
 from web.http.api_key_auth import find_shops
 from web.http.current_request import Shop
 from web.http.date_range import Window
@@ -75,45 +73,26 @@ _COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True)
-class _Figures:
-    """The daily rows of several shops over all days that their rows on the page need."""
-
-    orders: Sums
-    submissions: SubmissionsOfEditions
-
-    def line(self, edition: int, days: Window, today: int, within: int | None) -> dict[str, Any]:
-        """The figures of a shop in some days; with `within`, what sign-ups bought is at equal age."""
-        orders = self.orders
-        is_shown = orders["edition"] == edition
-        is_shown &= (days.first <= orders["day"]) & (orders["day"] <= days.last)
-        last = days.last if within is None else last_mature_day(days.last, today, within)
-        submitted = self.submissions.total(edition, days.first, last, within=within)
-        return {
-            "netRevenueCents": int((orders["gross"] - orders["refunded"])[is_shown].sum()),
-            "submissions": submitted["submissions"],
-            "convertedSubmissions": submitted["converted"],
-        }
-
-
 def shops(view: View) -> Page:
     entered, person = {key for key, _ in view.member.shops}, view.member.member
     known = find_shops(view.answers.connection, _keys(view))
     editions = [shop.edition for shop in known if shop.edition]
     events, orders = (_days_of(view.answers.connection, name, editions) for name in _SUMMARIES)
     views = [_view_of(view, shop, events, orders) for shop in known]
-    figures = _read(view.answers.connection, editions, views)
+    figures = _rows(view.answers.connection, editions, views)
     permissions = sessions.permissions_by_shop(view.answers.connection, person.member_key)
     found = find_needs(view.answers.connection, view.member.now, [one.shop.key for one in views])
-    names = _names(view.answers.connection, [shop.key for shop in known])
+    columns = shop_table.c
+    named = select(columns.shop_key, columns.name)
+    named = named.where(columns.shop_key.in_([shop.key for shop in known]))
+    names = {row.shop_key: row.name for row in view.answers.connection.execute(named)}
     rows = []
-    for one in views:
+    for one, row in zip(views, figures, strict=True):
         _, last = events.get(one.shop.edition, (None, None))
         needs = [sentence for _, sentence in one.sentences(found[one.shop.key])]
         manages = person.adds_shops or MANAGE_CONNECTIONS in permissions.get(one.shop.key, ())
         if needs and not manages:
             needs = [_MISSING]
-        row = _row(one, figures)
         rows.append(
             row.plus(
                 name=names[one.shop.key],
@@ -126,7 +105,7 @@ def shops(view: View) -> Page:
         )
     return view.page(
         "shops.html",
-        shops=table(view, "shops", _COLUMNS, rows, "-revenue", marks={"row": "shopId"}),
+        shops=Table(view, "shops", _COLUMNS, rows, "-revenue", marks={"row": "shopId"}),
         has_others=any(not row["isEntered"] for row in rows),
         most=_MOST if len(rows) == _MOST and person.adds_shops else 0,
     )
@@ -140,13 +119,6 @@ def _keys(view: View) -> list[int]:
     others = select(shop_table.c.shop_key).where(shop_table.c.shop_key.not_in(keys))
     rest = others.order_by(shop_table.c.shop_id).limit(max(_MOST - len(keys), 0))
     return [*keys, *view.answers.connection.scalars(rest)]
-
-
-def _names(connection: Connection, shops: Collection[int]) -> dict[int, str]:
-    """By key; "" for a shop without a name."""
-    named = select(shop_table.c.shop_key, shop_table.c.name)
-    rows = connection.execute(named.where(shop_table.c.shop_key.in_(shops)))
-    return {row.shop_key: row.name for row in rows}
 
 
 _SUMMARIES: Final = ("all_forms", "attribution")
@@ -178,18 +150,8 @@ def _view_of(
         name: by_shop.get(shop.edition, (None, None))[0]
         for name, by_shop in ((EVENTS, events), (ORDERS, orders))
     }
-    comparable = Comparable(
-        view.answers.connection,
-        shop.key,
-        shop.edition,
-        selection,
-        today,
-        shop.timezone,
-        window,
-        first_days,
-    )
-    answers = replace(view.answers, shop=shop, today=today)
-    return replace(view, shop=shop, selection=selection, comparable=comparable, answers=answers)
+    answers = replace(view.answers, shop=shop, today=today, first_days=first_days)
+    return replace(view, selection=selection, answers=answers)
 
 
 def _pair_of(view: View, *names: str) -> Pair | None:
@@ -198,28 +160,42 @@ def _pair_of(view: View, *names: str) -> Pair | None:
     return view.comparable.whole_days(ORDERS if "netRevenueCents" in names else EVENTS)
 
 
-def _read(connection: Connection, editions: Collection[int], views: list[View]) -> _Figures:
+def _rows(
+    connection: Connection, editions: Collection[int], views: list[View]
+) -> list[ComparedRow]:
+    """The figures of each shop, from the daily rows of all over the days that any of them needs."""
     windows = [view.selection.window for view in views]
     for view in views:
         for name in ("netRevenueCents", "submissions", "convertedSubmissions"):
             if pair := _pair_of(view, name):
                 windows += [pair.days, pair.before]
     first, last = min(days.first for days in windows), max(days.last for days in windows)
-    return _Figures(
-        read_editions(connection, "attribution", editions, first, last, by=("day",)),
-        read_submissions(connection, editions, first, last),
-    )
+    orders = read_editions(connection, "attribution", editions, first, last, by=("day",))
+    submissions = read_submissions(connection, editions, first, last)
 
+    def line(view: View, days: Window, within: int | None = None) -> dict[str, Any]:
+        """With `within`, what sign-ups bought is at equal age."""
+        edition = view.shop.edition
+        is_shown = orders["edition"] == edition
+        is_shown &= (days.first <= orders["day"]) & (orders["day"] <= days.last)
+        last = days.last
+        if within is not None:
+            last = last_mature_day(days.last, view.answers.today, within)
+        submitted = submissions.total(edition, days.first, last, within=within)
+        return {
+            "shopId": view.shop.shop_id,
+            "currency": view.shop.currency,
+            "netRevenueCents": int((orders["gross"] - orders["refunded"])[is_shown].sum()),
+            "submissions": submitted["submissions"],
+            "convertedSubmissions": submitted["converted"],
+        }
 
-def _row(view: View, figures: _Figures) -> ComparedRow:
-    shop, today = view.shop, view.answers.today
+    def sides(view: View, pair: Pair) -> tuple[Line, Line]:
+        return line(view, pair.days, pair.within), line(view, pair.before, pair.within)
 
-    def line(days: Window, within: int | None = None) -> dict[str, Any]:
-        return figures.line(shop.edition, days, today, within)
-
-    now = line(view.selection.window) | {"shopId": shop.shop_id, "currency": shop.currency}
-    return ComparedRow(
-        now,
-        partial(_pair_of, view),
-        lambda pair: (line(pair.days, pair.within), line(pair.before, pair.within)),
-    )
+    return [
+        ComparedRow(
+            line(view, view.selection.window), partial(_pair_of, view), partial(sides, view)
+        )
+        for view in views
+    ]

@@ -129,6 +129,12 @@ class Noise:
         usual = weeks * sum(self.usual)
         return usual + sum(self.usual[(first + day) % _WEEK] for day in range(rest))
 
+    def usual_day(self, day: int, *, is_count: bool = False) -> tuple[float, float]:
+        """From where to where 19 of 20 days lie, of those on its weekday."""
+        usual, variance = self.usual[day % _WEEK], self.deviation**2
+        reach = Z * sqrt(max(variance, usual) if is_count else variance)
+        return max(usual - reach, 0.0), usual + reach
+
 
 def noise_of(first: int, values: Sequence[float]) -> Noise | None:
     """The noise of daily values from the day number `first` on; None where they are too few."""

@@ -26,7 +26,7 @@ def csv_of(page: Page, name: str) -> Response:
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
     writer.writerows(tables[name].plain)
     selection = page.view.selection
-    filtered = "_filtered" if tables[name].is_filtered else ""
+    filtered = "_filtered" if tables[name].view.answers.filters else ""
     file = f"{name}_{selection.first}_{selection.last}{filtered}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{file}"'}
     return Response(

@@ -1,25 +1,55 @@
 """`/data/undo`: a member sees which figures an import moves, and has it undone by the next refresh."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from flask import flash, redirect, render_template, request, url_for
+from sqlalchemy import text
 
+from warehouse.domain.landing_names import is_dropped
 from warehouse.domain.time import day_date
-from warehouse.operations import imports
-from warehouse.operations.import_reach import MOST_ROWS, reach_of
+from warehouse.intake import imports
+from warehouse.intake.import_reach import MOST_ROWS, reach_of
+from warehouse.intake.imports import ImportedFile
 from web.api.equal_age import window_days
 from web.api.forms_table import form_names
-from web.dashboard.drop import file_name
+from web.dashboard.drop_folder import file_name
 from web.http.api_key_auth import find_shop
-from web.pages.page_request import change, member_request
+from web.pages.page_request import MemberRequest, change, member_request
 
+# The kinds of imports that do not stand (file ""), and the files that brought or replaced rows. Imports of
+# rows of several shops have the shop key 0.
+_OTHERS: Final = text(
+    f"SELECT DISTINCT kind, CASE WHEN {imports.IS_WITHDRAWN} THEN '' ELSE file END AS file "
+    "FROM import_file WHERE shop_key IN (:shop_key, 0) "
+    f"AND ({imports.IS_WITHDRAWN} OR rows_new + rows_replaced > 0)"
+)
 # Forms, or platforms, that are named.
 _NAMED: Final = 10
 _LONGEST: Final = 18
 
 
+def movable(member: MemberRequest, files: Collection[ImportedFile]) -> set[int]:
+    """The ids of those imports of the shop whose undo moves something: they brought or replaced rows; or
+    another import of the same dropped file did, which the undo takes back, too; or they repeated rows of an
+    import that does not stand."""
+    found = [file for file in files if imports.can_undo(file, member.now)]
+    moves = {file.import_id for file in found if file.new or file.replaced}
+    repeated = [file for file in found if file.import_id not in moves and file.duplicate]
+    if repeated:
+        asked = {"shop_key": member.member.shop_key}
+        others = {(kind, name) for kind, name in member.connection.execute(_OTHERS, asked)}
+        moves |= {
+            file.import_id
+            for file in repeated
+            if (file.kind, "") in others
+            or (is_dropped(file.file.rpartition("/")[2]) and (file.kind, file.file) in others)
+        }
+    return moves
+
+
 def undo() -> Any:
-    """What would move, with a button; once that is pressed, the import stands no longer."""
+    """Show what would move, with a button; once that is pressed, the import stands no longer."""
     member = member_request()
     connection, shop_key = member.connection, member.member.shop_key
     back = redirect(url_for("dashboard.data", _anchor="imports"), 303)

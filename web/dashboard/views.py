@@ -71,8 +71,8 @@ def _share_with_templates(state: BlueprintSetupState) -> None:
 
 
 def _to_other_pages(selection: Selection | None, place: str = "") -> dict[str, str]:
-    """What the navigation carries along to a page: all that the page at hand shows, but no days that nobody
-    chose, and filters only to where they are taken."""
+    """The parameters that the navigation carries along to a page: all that the page at hand shows, but no
+    days that nobody chose, and filters only to where they are taken."""
     query = selection.query if selection else {}
     if selection and place.removeprefix("dashboard.") in _FILTERED:
         query = selection.filtered

@@ -18,18 +18,17 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection, Engine, Row, Select, event, text
 from sqlalchemy.exc import DBAPIError
 
-from warehouse.connections.backends import backend_of
-from warehouse.connections.engine import open_engine
+from warehouse.connections.engine import backend_of, open_engine
 from warehouse.connections.errors import Unavailable
 from warehouse.connections.look_ups import LookUps
 from warehouse.migrations.migrate import is_current
-from web.server.slots import LOOK_UPS, READS, SIGN_INS, WRITES
+from web.limits.slots import LOOK_UPS, READS, SIGN_INS, WRITES
 
 Answer = TypeVar("Answer")
 
 
 def query_of(connection: Connection) -> Callable[[str], list[dict[str, Any]]]:
-    """Runs a statement without parameters, for what jobs run, too."""
+    """A function that runs a statement without parameters, for code that jobs run, too."""
     return lambda sql: [dict(row) for row in connection.execute(text(sql)).mappings()]
 
 
@@ -48,7 +47,8 @@ class ReplicaBehind(Unavailable):
 
 
 class Database:
-    """One per process, on the warehouse at `url` and its read replica at `replica_url`, if it has one.
+    """Connections to the warehouse at `url` and its read replica at `replica_url`, if it has one. A process
+    has one object.
 
     A request reads several times (the caller, the edition, two summaries that must agree). One snapshot
     answers all of it, also while a rollup commits in between: SQLite's transactions are snapshots
@@ -62,8 +62,12 @@ class Database:
         if backend_of(url).name == "sqlite":
             self._reader = open_engine(url, pooled=True, most=_READERS)
             self._writer = open_engine(url, pooled=True, most=_SQLITE_WRITERS)
-            # As PostgreSQL's snapshots: a page that forgot to ask for the lock would not write beside it.
-            event.listen(self._reader, "connect", _refuse_writes)
+
+            # A reader cannot write, as PostgreSQL's snapshots cannot: a page that forgot to ask for the
+            # lock would not write beside it.
+            @event.listens_for(self._reader, "connect")
+            def refuse_writes(connection: Any, _record: Any) -> None:
+                connection.execute("PRAGMA query_only = ON").close()
         else:
             # Imported here, with its driver, which a SQLite warehouse needs nothing of.
             from warehouse.connections.snapshots import open_snapshots
@@ -102,8 +106,8 @@ class Database:
         return self._look_ups
 
     def read_figures(self) -> Connection:
-        """The same, of the read replica where there is one. Raises ReplicaBehind where that does not
-        have the schema of this program."""
+        """A connection that reads figures: as `read` gives it, to the read replica where there is one. Raises
+        ReplicaBehind where that does not have the schema of this program."""
         if self._replica is None:
             return self.read()
         connection = _with_live_connection(partial(_open_snapshot, self._replica))
@@ -121,7 +125,7 @@ class Database:
         return connection
 
     def release(self, connection: Connection) -> None:
-        """Close a connection of one of the others; changes that were not committed are rolled back.
+        """Close a connection that was read or written with; changes that were not committed are rolled back.
 
         A snapshot ends by a COMMIT: after a ROLLBACK, psycopg drops all statements that it has prepared,
         and the server would plan each of them again.
@@ -132,7 +136,7 @@ class Database:
                 connection.commit()
 
     def write(self) -> Connection:
-        """A connection whose transaction means to write; it must be committed."""
+        """A connection whose transaction can write; it must be committed."""
         return self._writer.connect().execution_options(writes=True)
 
     def close(self) -> None:
@@ -143,17 +147,13 @@ class Database:
             engine.dispose()
 
 
-def _refuse_writes(connection: Any, _record: Any) -> None:
-    connection.execute("PRAGMA query_only = ON").close()
-
-
 def _with_live_connection(ask: Callable[[], Answer]) -> Answer:
     try:
         return ask()
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise
-        # It died in the pool, which has dropped all that are as old: the next one is new.
+        # The connection died in the pool, which has dropped all that are as old: the next one is new.
         return ask()
 
 

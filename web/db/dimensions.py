@@ -43,7 +43,8 @@ _UTMS: Final = _by_ids(dim_utm, "utm", *UTM_FIELDS)
 
 
 class Dimensions:
-    """One per process. Raises KeyError for an id that the edition's dimension does not have."""
+    """The texts behind ids, cached. A process has one object. Raises KeyError for an id that the edition's
+    dimension does not have."""
 
     def __init__(self) -> None:
         self._texts = _Dimension(_TEXTS, lambda row: row[1], "", len)
@@ -54,10 +55,11 @@ class Dimensions:
 
     def texts(self, connection: Connection, edition: int, ids: Iterable[int]) -> dict[int, str]:
         """The text of each id; "" for 0."""
-        return self._texts.look_up(connection, edition, set(ids))
+        wanted = set(ids)
+        return self._texts.look_up(connection, edition, wanted, len(wanted) <= _MOST_KEPT)
 
     def each_text(self, connection: Connection, edition: int, ids: Sequence[int]) -> Iterator[str]:
-        """The text of each id in turn. Texts are read in portions, so that they never are all in memory."""
+        """The text of each id in turn. Texts are read in chunks, so that they never are all in memory."""
         return self._texts.each(connection, edition, ids)
 
     def each_utm(self, connection: Connection, edition: int, ids: Sequence[int]) -> Iterator[Utm]:
@@ -92,16 +94,13 @@ class _Dimension(Generic[Value]):
         """The value of each id in turn."""
         keep = len(ids) <= _MOST_KEPT
         for chunk in in_chunks(ids):
-            values = self._look_up(connection, edition, set(chunk), keep)
+            values = self.look_up(connection, edition, set(chunk), keep)
             yield from map(values.__getitem__, chunk)
 
-    def look_up(self, connection: Connection, edition: int, ids: set[int]) -> dict[int, Value]:
-        """Id -> value for these ids and 0."""
-        return self._look_up(connection, edition, ids, len(ids) <= _MOST_KEPT)
-
-    def _look_up(
+    def look_up(
         self, connection: Connection, edition: int, ids: set[int], keep: bool
     ) -> dict[int, Value]:
+        """The values of these ids and of 0, by id. `keep`: those that are read stay in the cache."""
         wanted, cache = ids - {0}, self._cache
         statement = self._statements[connection.dialect.name]
         found = ((id, cache.get((edition, id))) for id in wanted)
@@ -112,14 +111,12 @@ class _Dimension(Generic[Value]):
             rows = connection.execute(statement, {"edition": edition, "ids": chunk})
             values |= {row[0]: self._value(row) for row in rows.all()}
         if keep and missing:
-            self._keep({(edition, id): values[id] for id in missing})
+            entries = {(edition, id): values[id] for id in missing}
+            size = sum(_OVERHEAD + self._characters(value) for value in entries.values())
+            with self._lock:
+                if self._size + size > _CAPACITY:
+                    self._cache.clear()
+                    self._size = 0
+                self._cache.update(entries)
+                self._size += size
         return {**values, 0: self._none}
-
-    def _keep(self, entries: dict[tuple[int, int], Value]) -> None:
-        size = sum(_OVERHEAD + self._characters(value) for value in entries.values())
-        with self._lock:
-            if self._size + size > _CAPACITY:
-                self._cache.clear()
-                self._size = 0
-            self._cache.update(entries)
-            self._size += size

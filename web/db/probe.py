@@ -1,4 +1,4 @@
-"""Asking the warehouse something that must be answered soon, whatever the warehouse does.
+"""A probe: a question to the warehouse that must be answered soon, whatever the warehouse does.
 
 A database that is stuck may keep a caller for as long as it likes. So a thread beside the requests asks,
 one at a time, and a request waits for it only for a moment.
@@ -19,7 +19,7 @@ _LAST_SECONDS: Final = 5
 
 
 class Probe(Generic[Answer]):
-    """Asks with `ask`; one per process. Requests that come while it asks share the answer."""
+    """A thread that asks with `ask`. A process has one. Requests that come while it asks share the answer."""
 
     def __init__(self, ask: Callable[[], Answer]) -> None:
         self._ask = ask

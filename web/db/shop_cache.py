@@ -1,4 +1,4 @@
-"""What follows from a shop's data, kept for as long as it does: answers, and what several of them read.
+"""A cache of what follows from a shop's data: answers, and values that several of them read.
 
 Each value is kept under a key that has the data version of the snapshot in which it was read. As long as
 requests open a shop of that version, and the passing of time alone has not changed the value, nothing is read
@@ -25,7 +25,7 @@ Rows = TypeVar("Rows", bound=Sized)
 
 
 class ShopCache:
-    """One per process: the values that were used last, up to so many bytes."""
+    """A cache of the values that were used last, up to so many bytes. A process has one."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._entries: LRUCache[Hashable, tuple[int, int, Any]] = LRUCache(

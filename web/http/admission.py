@@ -1,11 +1,12 @@
-"""How many requests are in progress at once, of one shop and in all, and how many of them work.
+"""The admission of requests: how many are in progress at once, of one shop and in all, and how many of them
+work.
 
-Python runs one thread at a time, so requests that work at once make each other slow (tests/bench/tenants.py
-shows it). So the reads of a shop take turns, and a request of another shop waits for none of them. A turn
-that takes long shows that the database works and not Python: then a few of the shop work side by side. Writes
-wait for bodies and locks, and compute next to nothing: they have slots of their own.
+Python runs one thread at a time, so requests that work at once make each other slow. So the reads of a shop
+take turns, and a request of another shop waits for none of them. A turn that takes long shows that the
+database works and not Python: then a few of the shop work side by side. Writes wait for bodies and locks, and
+compute next to nothing: they have slots of their own.
 
-Requests wait before anything is read for them: only what works has a connection to the database. What writes
+Requests wait before anything is read for them: only what works has a connection to the database. A write
 works once its body is here and whole: a client that sends none, or a bad one, takes no slot from others.
 """
 
@@ -15,10 +16,10 @@ from typing import Final
 
 from flask import request, session
 
-from web.auth.gcra import client_network
 from web.http.current_request import CurrentRequest, is_static_file
 from web.http.errors import CODES, RETRY_SOON, Refusal, is_page
-from web.server.slots import READS, SIGN_INS, THREADS, UPLOAD_THREADS, WRITES, NoSlot, Slots
+from web.limits.gcra import client_network
+from web.limits.slots import READS, SIGN_INS, THREADS, UPLOAD_THREADS, WRITES, NoSlot, Slots
 
 PER_SHOP: Final = THREADS // 2
 """Requests of one shop in progress, at work or waiting. Many may wait, since a client that asks again as soon
@@ -42,7 +43,7 @@ _MAX_KNOWN: Final = 10_000
 
 
 class Admission:
-    """One per process."""
+    """The slots that requests of a process hold while they are answered. A process has one object."""
 
     def __init__(self) -> None:
         self.threads = Slots(MAX_IN_PROGRESS, PER_SHOP, seconds=2.0, queued_each=2)
@@ -57,10 +58,13 @@ class Admission:
         self._shops: dict[int, int] = {}
 
     def admit(self, current: CurrentRequest) -> None:
-        """Let the request at hand go on; until it ends, it holds its slots. What writes has none to work with
+        """Let the request at hand go on; until it ends, it holds its slots. A write has none to work with
         yet. Raises the 429 and the 503."""
         is_file = request.blueprint == "openapi" or is_static_file()
-        current.credential = 0 if is_file else _credential(current)
+        if not is_file:
+            # Nothing else that a request sends makes it another sender, who would have other slots.
+            secret = session.get("token", "") if is_page(request.path) else current.key
+            current.credential = hash(secret)
         current.known_shop = self._shops.get(current.credential)
         self._take(self.threads, current.slots, current)
         # A file needs no warehouse, and the page of an error loads some.
@@ -96,7 +100,7 @@ class Admission:
             raise Refusal(status, CODES[status], message, {"Retry-After": "30"}) from None
 
     def remember(self, credential: int, shop_key: int) -> None:
-        """This credential belongs to this shop: from now on, its requests count as the shop's. Requests with
+        """Remember the shop of a credential: from now on, its requests count as the shop's. Requests with
         another count by themselves, and those without any by their address."""
         if self._shops.get(credential) != shop_key:
             if len(self._shops) >= _MAX_KNOWN:
@@ -104,7 +108,7 @@ class Admission:
             self._shops[credential] = shop_key
 
     def forget(self, credential: int) -> None:
-        """This credential is no shop's any more."""
+        """Forget the shop of a credential."""
         self._shops.pop(credential, None)
 
     def _take_read(self, held: ExitStack, current: CurrentRequest) -> None:
@@ -124,7 +128,7 @@ class Admission:
 
 
 def _hold(slots: Slots, held: ExitStack, sender: Hashable) -> None:
-    """Until the stack is closed. Raises NoSlot."""
+    """Hold a slot until the stack is closed. Raises NoSlot."""
     slots.take(sender)
     held.callback(slots.give_back, sender)
 
@@ -133,12 +137,6 @@ def _sender(current: CurrentRequest) -> Hashable:
     if current.known_shop is not None:
         return current.known_shop
     return client_network(request.remote_addr or ""), current.credential
-
-
-def _credential(current: CurrentRequest) -> int:
-    """A number for the key of the request at hand, or for its sign-in. Nothing else that it sends makes it
-    another sender, who would have slots of its own."""
-    return hash(session.get("token", "") if is_page(request.path) else current.key)
 
 
 _BUSY: Final = "The service is busy, and no request is answered. Try again in a second."

@@ -11,9 +11,11 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from flask import request
-from sqlalchemy import Column, Connection, FromClause, Select, and_, bindparam, select
+from sqlalchemy import Column, Connection, FromClause, Select, and_, bindparam, case, or_, select
 
-from warehouse.operations.form_rules import is_counted
+from warehouse.catalogue import LOGIC_VERSION
+from warehouse.editions.editions import FROZEN
+from warehouse.forms.form_rules import is_counted
 from warehouse.tables import api_key, edition, form, shop
 from web.auth.api_key_format import is_well_formed, key_hash
 from web.db.database import Database, ReplicaBehind
@@ -63,7 +65,7 @@ def find_form(database: Database, current: CurrentRequest, form_id: str) -> None
 
 
 def require_scope(caller: Caller, scope: str | None) -> None:
-    """Raises the 403. An endpoint without a scope is open to every valid key."""
+    """Raise the 403 for a key without the scope. An endpoint without a scope is open to every valid key."""
     if scope is not None and scope not in caller.scopes:
         raise Refusal(403, "insufficient_scope", f"The key lacks the scope `{scope}`.")
 
@@ -79,7 +81,7 @@ def find_shop(connection: Connection, shop_key: int) -> Shop:
 
 
 def find_shops(connection: Connection, shop_keys: Collection[int]) -> list[Shop]:
-    """Those of these shops that the snapshot of this connection has, by shop_id."""
+    """The shops among these that the snapshot of this connection has, by shop_id."""
     values = {"shop_keys": list(shop_keys), "form_id": ""}
     return [_shop(row) for row in connection.execute(_SHOPS, values)]
 
@@ -115,10 +117,19 @@ def _shop(row: Any) -> Shop:
         data_version=row.data_version,
         data_changed_at=row.data_changed_at,
         window_days=row.window_days,
+        recomputing_since=row.recomputing_since or 0,
     )
 
 
+_IS_OUTDATED: Final = or_(
+    edition.c.state == FROZEN,
+    edition.c.timezone != shop.c.timezone,
+    edition.c.form_rules != shop.c.form_rules,
+    edition.c.logic_version != LOGIC_VERSION,
+)
 _SHOP_COLUMNS: Final = (
+    # A shop can have the settings of its edition again.
+    case((_IS_OUTDATED, edition.c.outdated_at), else_=0).label("recomputing_since"),
     edition.c.timezone.label("edition_timezone"),
     shop.c.timezone,
     shop.c.shop_key,

@@ -1,4 +1,4 @@
-"""Long answers are compressed (gzip) for clients that accept it.
+"""Compression (gzip) of long answers, for clients that accept it.
 
 Pages too: their one secret, the token of a form, is signed with every answer anew, and does not stand
 still for someone who would guess it from how well a page compresses (BREACH).
@@ -42,7 +42,8 @@ def compress(response: Response) -> Response:
     """The answer to the request at hand, as its client takes it."""
     if "Accept-Encoding" not in response.headers.get("Vary", ""):
         response.vary.add("Accept-Encoding")
-    if not _takes_gzip(request.headers.get("Accept-Encoding", "")):
+    accepted = parse_accept_header(request.headers.get("Accept-Encoding", ""), Accept)
+    if not 0 < accepted["gzip"] >= dict(accepted).get("identity", 0):
         return response
     # A file that is sent, as a whole, so that it has a length.
     if response.is_streamed:
@@ -62,7 +63,7 @@ def compress(response: Response) -> Response:
 
 
 def with_other_id(body: bytes, request_id: bytes, *, is_packed: bool) -> Callable[[bytes], bytes]:
-    """From the id of another request, the body that has this one in place of its own."""
+    """A function from the id of another request to the body with that id."""
     before, _, after = body.partition(request_id)
     if not after:
         return lambda _: body
@@ -90,8 +91,3 @@ def _pack(content: bytes, request_id: bytes) -> bytes:
     packed = packer.compress(head) + packer.flush(zlib.Z_SYNC_FLUSH)
     stored = struct.pack("<BHH", 1, len(tail), len(tail) ^ _MAX_STORED) + tail
     return b"".join((_BEGIN, packed, stored, _END.pack(zlib.crc32(content), len(content))))
-
-
-def _takes_gzip(text: str) -> bool:
-    accepted = parse_accept_header(text, Accept)
-    return bool(0 < accepted["gzip"] >= dict(accepted).get("identity", 0))

@@ -27,6 +27,13 @@ CSV_TYPE: Final = "text/csv"
 # A client may name the charset; what it names with a parameter matches nothing without.
 _OFFERED: Final = (_JSON, CSV_TYPE, f"{CSV_TYPE};charset=utf-8")
 
+# The members of `meta` that not every answer has, or that may be null.
+_OF_SOME: Final = {
+    "X-Data-Through": "dataThrough",
+    "X-Recomputing-Since": "recomputingSince",
+    "X-Mature-Through": "matureThrough",
+}
+
 
 def _format(texts: list[str]) -> str | None:
     text = one_text(texts, "format", "invalid_format")
@@ -52,12 +59,10 @@ def requested_format() -> str:
     Where it prefers neither, or admits none of them, it gets JSON. Raises the 400 `invalid_format`.
     """
     named: str | None = FORMAT.parse(request.args.getlist(FORMAT.name))
-    return named or _preferred(request.headers.get("Accept", ""))
-
-
-def _preferred(accept: str) -> str:
-    best = parse_accept_header(accept, MIMEAccept).best_match(_OFFERED, _JSON)
-    return JSON if best == _JSON else CSV
+    if named:
+        return named
+    accepted = parse_accept_header(request.headers.get("Accept", ""), MIMEAccept)
+    return JSON if accepted.best_match(_OFFERED, _JSON) == _JSON else CSV
 
 
 def csv_response(
@@ -74,10 +79,9 @@ def csv_response(
         "X-Currency": meta["currency"],
         "X-Timezone": meta["timezone"],
     }
-    if meta.get("dataThrough"):
-        headers["X-Data-Through"] = meta["dataThrough"]
-    if meta.get("matureThrough"):
-        headers["X-Mature-Through"] = meta["matureThrough"]
+    for name, member in _OF_SOME.items():
+        if meta.get(member):
+            headers[name] = meta[member]
     if "filter" in meta:
         headers["X-Filter"] = urlencode(meta["filter"])
     if "otherRows" in meta:

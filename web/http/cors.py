@@ -1,4 +1,4 @@
-"""Pages of other origins may read the API where the setting CORS_ORIGINS names them (`*`: all of them).
+"""The origins whose pages may read the API: those that the setting CORS_ORIGINS names (`*`: all of them).
 
 A key is all that opens the API, and the page itself sends it: cookies have no part in it, so no answer
 allows credentials. The settings pages are open to no other origin.
@@ -26,7 +26,7 @@ _REQUEST_HEADERS: Final = (
     "Mcp-Method",
     "Mcp-Name",
 )
-# For how long a browser remembers what it may send.
+# The time for which a browser remembers what it may send.
 _MAX_AGE_SECONDS: Final = 7_200
 
 
@@ -38,7 +38,7 @@ def register(app: Flask) -> None:
     CORS(
         app,
         resources=re.compile(rf"(?!/(({'|'.join(PAGES)})(/|$)|$)).*"),
-        # As patterns that match the whole: the library would take an origin with a `*` for one that
+        # Patterns that match the whole: the library would take an origin with a `*` for one that
         # matches the beginning.
         origins="*" if "*" in origins else [re.compile(f"{re.escape(o)}$") for o in origins],
         methods=_METHODS,

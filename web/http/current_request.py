@@ -1,11 +1,10 @@
-"""All that is known of the request at hand: its id, its caller, and what it holds until it is answered."""
+"""The state of the request at hand: its id, its caller, and what it holds until it is answered."""
 
-import secrets
+import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from flask import g, request
 from sqlalchemy import Connection
@@ -15,22 +14,22 @@ from warehouse.domain.time import MICROS_PER_MS
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """The tenant of a request.
+    """The tenant of a request. Instants are in microseconds."""
 
-    `edition` is the one that answers are read from, 0 before the first rollup: then no daily row
-    matches. `timezone` is the one in whose days those rows are kept. `data_version` moves with
-    everything that can change an answer; `data_changed_at` is the instant at which it last did.
-    `window_days` is how long after a submission an order is credited to it; None before the first rollup.
-    """
-
+    # The zone in whose days the rows of `edition` are kept.
     timezone: str
     key: int
     shop_id: str
     currency: str
+    # The edition that answers are read from, 0 before the first rollup: then no daily row matches.
     edition: int
+    # It moves with everything that can change an answer; `data_changed_at` is when it last did.
     data_version: int
     data_changed_at: int
+    # How long after a submission an order is credited to it; None before the first rollup.
     window_days: int | None
+    # When the shop's next edition was asked for, 0 if none is to replace this one.
+    recomputing_since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +44,30 @@ class Caller:
 
 @dataclass
 class CurrentRequest:
-    """`now` is the instant at which it came, `started` the reading of a stopwatch.
-
-    `connection` is closed with the request: a request with a key has one snapshot, in which its `caller`
-    was found; `looked_up` are the values by which it was, and the row. `form_exists`: whether the form id in
-    the address is a form of the caller's shop. `template` is the address with `{id}` for ids. `error` is the
-    code of a refusal. `key` is the API key that it came with, "" where no text of a key came. `credential` is
-    a number for the key or the sign-in, and `known_shop` the shop that it was found to open before. `slots`
-    are given back at its end.
-    """
+    """A request that is being answered."""
 
     request_id: str
+    # The instant at which it came, and the reading of a stopwatch then.
     now: int
     started: float
+    # The API key that it came with, "" where no text of a key came.
     key: str = ""
+    # A number for the key or the sign-in, and the shop that it was found to open before.
     credential: int = 0
     known_shop: int | None = None
+    # Given back when it is answered.
     slots: ExitStack = field(default_factory=ExitStack)
+    # The snapshot that it reads from, in which its caller was found; closed when it is answered.
     connection: Connection | None = None
     caller: Caller | None = None
+    # The values by which the caller was found, and the row.
     looked_up: tuple[Mapping[str, str], Any] | None = None
+    # Whether the form id in the address is a form of the caller's shop.
     form_exists: bool = False
+    # The address with `{id}` for ids.
     template: str | None = None
     rate_limit_headers: dict[str, str] = field(default_factory=dict)
+    # The code of a refusal.
     error: str | None = None
 
 
@@ -77,7 +77,7 @@ def current_request() -> CurrentRequest:
 
 
 def request_id() -> str:
-    """In `meta`, in every error, in `X-Request-Id`, in the log."""
+    """The id of the request at hand: in `meta`, in every error, in `X-Request-Id`, in the log."""
     return current_request().request_id
 
 
@@ -91,9 +91,10 @@ def new_request_id(now: int) -> str:
     return f"req_{uuid7(now)}"
 
 
-def uuid7(instant: int) -> UUID:
+def uuid7(instant: int) -> str:
     """An id made at `instant` (microseconds): 48 bits of milliseconds, 74 random bits (RFC 9562, 5.7).
     Such ids sort by the time at which they were made."""
-    number = (instant // MICROS_PER_MS) << 80 | secrets.randbits(80)
+    number = (instant // MICROS_PER_MS) << 80 | int.from_bytes(os.urandom(10), "big")
     number = number & ~(0xF << 76) | 0x7 << 76
-    return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)
+    digits = f"{number & ~(0x3 << 62) | 0x2 << 62:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

@@ -66,7 +66,7 @@ def last_days(count: int, today: int, timezone: str) -> Window:
 
 @lru_cache(maxsize=4096)
 def parse_range(text: str, today: int, timezone: str) -> Window:
-    """`7d`, `30d`, `90d`, `<day>..<day>` or one day. Raises the 400 `invalid_range`."""
+    """The window of `7d`, `30d`, `90d`, `<day>..<day>` or one day. Raises the 400 `invalid_range`."""
     if text in _SHORTHANDS:
         return last_days(_SHORTHANDS[text], today, timezone)
     first, dots, last = text.partition("..")

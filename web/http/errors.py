@@ -85,12 +85,12 @@ def malformed(code: str, message: str) -> Refusal:
 
 
 def not_found() -> Refusal:
-    """The same 404 for whatever does not exist or is another shop's."""
+    """A 404, the same for what does not exist and for what is another shop's."""
     return Refusal(404, CODES[404], MESSAGES[404])
 
 
 def unauthorized() -> Refusal:
-    """The same 401 for every key that does not open anything: the reason would help to guess."""
+    """A 401, the same for every key that does not open anything: the reason would help to guess."""
     return Refusal(
         401,
         CODES[401],
@@ -112,19 +112,21 @@ def _is_browser() -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
-def _wants_page() -> bool:
-    """True if the error is shown as HTML: on pages, and for unknown addresses opened in a browser."""
-    if request.url_rule is None and not request.path.startswith("/v1"):
-        return _is_browser() or is_page(request.path)
-    return is_page(request.path) and asks_for_page()
-
-
 def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
     """Answer what goes wrong in an application: to pages with `error_page`, else as JSON."""
 
     def answer_refusal(refusal: Refusal) -> Response:
+        # On pages, and for unknown addresses opened in a browser.
+        wants_page = is_page(request.path) and asks_for_page()
+        if request.url_rule is None and not request.path.startswith("/v1"):
+            wants_page = _is_browser() or is_page(request.path)
+        if not wants_page:
+            headers = dict(refusal.headers)
+            return Response(
+                error_body(refusal), refusal.status, headers, mimetype="application/json"
+            )
         current_request().error = refusal.code
-        return error_page(refusal) if _wants_page() else _json(refusal)
+        return error_page(refusal)
 
     app.register_error_handler(Refusal, answer_refusal)
     app.register_error_handler(
@@ -133,14 +135,15 @@ def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
     app.register_error_handler(Exception, lambda error: answer_refusal(refusal_of_failure(error)))
 
 
-def _json(refusal: Refusal) -> Response:
+def error_body(refusal: Refusal) -> bytes:
+    """An error as JSON; the log of the request gets its code."""
+    current_request().error = refusal.code
     error = {"code": refusal.code, "message": refusal.message, "requestId": request_id()}
-    body = orjson.dumps({"error": error})
-    return Response(body, refusal.status, dict(refusal.headers), mimetype="application/json")
+    return orjson.dumps({"error": error})
 
 
 def _refusal_of_flask(error: HTTPException) -> Refusal:
-    """Flask itself refuses unknown paths and methods, and bodies that are too large."""
+    """The refusal of what Flask itself refuses: unknown paths and methods, bodies that are too large."""
     status = error.code or 500
     code = CODES.get(status, error.name.lower().replace(" ", "_"))
     # Only `Allow` and its like: the type and length belong to the HTML page that is not sent.

@@ -90,7 +90,7 @@ def is_conditional() -> bool:
 
 
 def require_match(state: State) -> None:
-    """Raises the 412 where `If-Match` of the request at hand names other states than this one."""
+    """Raise the 412 where `If-Match` of the request at hand names other states than this one."""
     # The parser turns an empty tag into None.
     tags = filter(None, request.if_match.as_set(include_weak=True))
     named = {tag.partition(".")[0] for tag in tags}

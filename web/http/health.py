@@ -1,4 +1,5 @@
-"""For monitors: `/healthz`, the process answers; `/readyz`, it can answer requests. Neither needs a key.
+"""Addresses for monitors: `/healthz` says that the process answers, `/readyz` that it can answer requests.
+Neither needs a key.
 
 Both are answered within a second, whatever the warehouse does: `/healthz` does not ask it, and `/readyz`
 asks with a `Probe`.
@@ -68,7 +69,7 @@ class Health:
 
     def __init__(self, database: Database, clock: Callable[[], int]) -> None:
         self._clock = clock
-        # By what people call it; the last one is the server from which figures are read.
+        # Servers by their names for people; figures are read from the last one.
         servers = {"warehouse": database.read}
         if database.has_replica:
             servers["read replica"] = database.read_figures
@@ -88,13 +89,13 @@ class Health:
         settle([*self._servers.values(), self._needs])
 
     def healthz(self) -> Response:
-        """200 as long as the process takes requests."""
+        """Answer 200 as long as the process takes requests."""
         return _json({"status": "ok"})
 
     def readyz(self) -> Response:
-        """200 with this program's version and the age of the last rollup in seconds (null before the first
-        one). 503 while the warehouse or its read replica does not answer, is damaged, or has another schema
-        than this program; the message says which of the two.
+        """Answer 200 with this program's version and the age of the last rollup in seconds (null before the
+        first one), 503 while the warehouse or its read replica does not answer, is damaged, or has another
+        schema than this program; the message says which of the two.
 
         With a replica, all of it is as the replica has it, since figures are read there; but `needs` is from
         the warehouse itself. It has the conditions that need an operator: where looking for them takes too
@@ -135,7 +136,7 @@ class Health:
 
 
 def count_needs(connection: Connection, now: int) -> dict[str, int]:
-    """The number of findings of each condition that needs an operator."""
+    """The number of alerts of each condition that needs an operator."""
     return conditions.counts(conditions.find(query_of(connection), now, REFRESH_MINUTES.get()))
 
 

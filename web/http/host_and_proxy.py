@@ -1,4 +1,4 @@
-"""The sender of a request, and the host that it asks for: what of both is believed.
+"""The rules on whom to believe about the sender of a request, and about the host that it asks for.
 
 A `Host` that names none is a 400 (RFC 9112, 3.2), whatever is asked for. The libraries would fail on some of
 them, also where the error is rendered. So a request passes with another `Host` in its place, and is refused
@@ -13,9 +13,9 @@ from typing import Any, Final
 from flask import Flask, request
 from granian.utils.proxies import wrap_wsgi_with_proxy_headers
 
-from warehouse.settings import TRUSTED_PROXIES
-from web.auth.gcra import plain_address
+from warehouse.settings import PUBLIC_URL, TRUSTED_PROXIES
 from web.http.errors import malformed
+from web.limits.gcra import plain_address
 
 _IS_MALFORMED: Final = "formrevenue.host_is_malformed"
 # Labels as in the DNS; with `_`, since names inside a network have it.
@@ -28,17 +28,19 @@ def believe_proxies(app: Flask) -> None:
     connection comes from a proxy that the setting TRUSTED_PROXIES names. Anyone else can write what they like
     into them, and would choose the address that sign-in attempts are counted by."""
     trusted = [str(network) for network in TRUSTED_PROXIES.get()]
-    # Both addresses are brought into one spelling: the connection's, and then that which a proxy writes.
-    believing = wrap_wsgi_with_proxy_headers(_spelled(app.wsgi_app), trusted)
-    app.wsgi_app = _spelled(believing)  # type: ignore[method-assign]
+    if trusted:
+        # The address that a proxy writes is brought into one spelling, too.
+        believing = wrap_wsgi_with_proxy_headers(_spelled(app.wsgi_app), trusted)
+        app.wsgi_app = believing  # type: ignore[method-assign]
+    app.wsgi_app = _spelled(app.wsgi_app)  # type: ignore[method-assign]
 
 
 def _spelled(answer: Callable[..., Any]) -> Callable[..., Any]:
     """The application, which is told the client's address in its one spelling."""
 
     def spelled(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
-        address = plain_address(environ.get("REMOTE_ADDR", ""))
-        return answer({**environ, "REMOTE_ADDR": address}, start_response)
+        environ["REMOTE_ADDR"] = plain_address(environ.get("REMOTE_ADDR", ""))
+        return answer(environ, start_response)
 
     return spelled
 
@@ -59,7 +61,7 @@ def mark_malformed_hosts(app: Flask) -> None:
 
 
 def require_host() -> None:
-    """Raises the 400."""
+    """Raise the 400 for a malformed `Host`."""
     if request.environ.get(_IS_MALFORMED):
         raise malformed(
             "invalid_host",
@@ -72,14 +74,15 @@ def _is_host(text: str) -> bool:
     """Whether a text is the name or address of a host, with or without a port."""
     if text.startswith("["):
         address, bracket, port = text[1:].partition("]")
-        return bool(bracket and _PORT.fullmatch(port)) and _is_ipv6(address)
+        try:
+            IPv6Address(address)
+        except ValueError:
+            return False
+        return bool(bracket and _PORT.fullmatch(port))
     name, colon, port = text.partition(":")
     return bool(_NAME.fullmatch(name) and _PORT.fullmatch(colon + port))
 
 
-def _is_ipv6(text: str) -> bool:
-    try:
-        IPv6Address(text)
-    except ValueError:
-        return False
-    return True
+def own_address() -> str:
+    """The address under which the request at hand reaches the service."""
+    return PUBLIC_URL.get() or request.host_url.rstrip("/")

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from warehouse.domain.hash_ids import SEPARATOR
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.domain.vocabulary import IDEMPOTENCY_HOURS
-from warehouse.operations.hash_secret import hasher_of_pages
+from warehouse.persons.hash_secret import hasher_of_pages
 from web.http.errors import Refusal, malformed
 from web.http.parameters import RequestHeader
 

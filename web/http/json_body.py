@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from flask import request
 
-from warehouse.domain.json_values import texts_in
+from warehouse.domain.text_rules import texts_in
 from web.http.errors import CODES, MESSAGES, Refusal, malformed
 from web.http.request_bodies import MAX_BYTES
 
@@ -113,7 +113,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=_zero, parse_float=_zero, parse_con
 
 
 def _require_storable(value: Any, member: str) -> None:
-    """No NUL and no half of a surrogate pair, neither of which a database takes as text."""
+    """Raise the 400 for a NUL or half of a surrogate pair, neither of which a database takes as text."""
     for text in texts_in(value):
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
             raise _invalid(f"`{member}` contains a character that cannot be stored.")

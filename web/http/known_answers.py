@@ -18,12 +18,12 @@ from flask import request
 
 from warehouse.connections.look_ups import LookUps
 from web.http.compression import with_other_id
-from web.http.current_request import Caller, CurrentRequest, current_request, new_request_id
+from web.http.current_request import Caller, current_request, new_request_id
 from web.http.errors import Refusal
 from web.http.request_log import HandledRequest, log_request
-from web.services import Services
+from web.http.services import Services
 
-# Beside the key, all of a request that decides about the answer to a GET, unless it is one of the `_ROUTED`.
+# The words, beside the key, that decide about the answer to a GET which is none of the `_ROUTED`.
 _WORDS: Final = (
     *("PATH_INFO", "QUERY_STRING", "HTTP_HOST", "SERVER_PROTOCOL"),
     *("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH"),
@@ -50,8 +50,8 @@ class _Known(NamedTuple):
 
 
 def keep_until(until: int) -> None:
-    """The answer to the request at hand is the same before this instant, as long as the look-up of its key
-    finds the same."""
+    """Note that the answer to the request at hand stays the same until this instant, as long as the look-up
+    of its key finds the same."""
     request.environ[_NOTE] = current_request(), until
 
 
@@ -93,7 +93,23 @@ class KnownAnswers:
         with closing(answer):
             body = b"".join(answer)
         current, until = environ[_NOTE]
-        self._keep(words, current, until, status, headers, body)
+        values, row = current.looked_up
+        named, request_id = dict(headers), current.request_id.encode()
+        if named.get("Content-Type") == "application/json" and request_id not in body:
+            return [body]  # The id is packed.
+        known = _Known(
+            since=current.now,
+            parameters=self._look_ups.parameters(values),
+            found=tuple(row)[1:],
+            caller=current.caller,
+            template=current.template,
+            status=status,
+            headers=headers,
+            body=with_other_id(body, request_id, is_packed="Content-Encoding" in named),
+        )
+        size = len(body) + len(repr((words, headers)))
+        until = min(until, row.expires_at, row.revoked_at)
+        self._shared.shop_cache.keep(words, known, size, until)
         return [body]
 
     def _again(
@@ -131,38 +147,9 @@ class KnownAnswers:
         headers = [(name, fresh.get(name, text)) for name, text in known.headers]
         return known.status, headers, known.body(request_id.encode())
 
-    def _keep(
-        self,
-        words: tuple[Any, ...],
-        current: CurrentRequest,
-        until: int,
-        status: str,
-        headers: list[tuple[str, str]],
-        body: bytes,
-    ) -> None:
-        assert current.caller is not None
-        assert current.looked_up is not None
-        values, row = current.looked_up
-        named, request_id = dict(headers), current.request_id.encode()
-        if named.get("Content-Type") == "application/json" and request_id not in body:
-            return  # The id is packed.
-        known = _Known(
-            since=current.now,
-            parameters=self._look_ups.parameters(values),
-            found=tuple(row)[1:],
-            caller=current.caller,
-            template=current.template,
-            status=status,
-            headers=headers,
-            body=with_other_id(body, request_id, is_packed="Content-Encoding" in named),
-        )
-        size = len(body) + len(repr((words, headers)))
-        until = min(until, row.expires_at, row.revoked_at)
-        self._shared.shop_cache.keep(words, known, size, until)
-
 
 def _words(environ: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """What the answer to a request follows from; None for a request that is always routed."""
+    """The words of a request from which its answer follows; None for a request that is always routed."""
     key = environ.get("HTTP_AUTHORIZATION")
     if key is None or environ["REQUEST_METHOD"] != "GET" or not _ROUTED.isdisjoint(environ):
         return None

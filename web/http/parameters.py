@@ -73,7 +73,7 @@ def quoted(text: str) -> str:
 
 
 def require_known(given: Iterable[str], names: Sequence[str]) -> None:
-    """Raises the 400 for a name that is none of these: where a filter was ignored in silence, figures of all
+    """Raise the 400 for a name that is none of these: where a filter was ignored in silence, figures of all
     were taken for those of some."""
     for name in given:
         if name not in names:
@@ -238,7 +238,7 @@ ORDER_CLOCK: Final = "order"
 
 
 def clock_of(default: str) -> Parameter:
-    """`clock`, by which orders and revenue are dated."""
+    """The parameter `clock`, by which orders and revenue are dated."""
 
     def parse(texts: list[str]) -> str:
         text = one_text(texts, "clock", "invalid_clock")
@@ -279,7 +279,7 @@ def days_of(name: str, code: str) -> Callable[[list[str]], int | None]:
 
 
 def field(name: str, argument: str) -> Parameter:
-    """A required field id."""
+    """A required parameter: the id of a field."""
 
     def parse(texts: list[str]) -> str:
         text = one_text(texts, name, "invalid_field")

@@ -1,5 +1,5 @@
-"""How often the API may be called: by all keys of a shop together (the setting RATE_LIMIT), and how often
-an address may fail to authenticate.
+"""Limits on how often the API may be called by all keys of a shop together (the setting RATE_LIMIT), and on
+how often an address may fail to authenticate.
 
 Only failures count against an address, and only failures are refused for it: people behind one address
 share it, and a valid key always passes. The counts are in a file that the processes of one server share
@@ -11,18 +11,16 @@ The fields `RateLimit` and `RateLimit-Policy` are those of draft-ietf-httpapi-ra
 
 import sqlite3
 from collections.abc import Mapping
-from functools import partial
 from threading import Lock
 from typing import Any, Final
 
 from flask import request
 
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.setting_values import Setting
 from warehouse.settings import RATE_LIMIT
-from web.auth.gcra import RateLimit, RateLimitState, client_network, consume
 from web.http.errors import CODES, Refusal
-from web.http.request_log import log_trouble
+from web.http.request_log import Trouble
+from web.limits.gcra import RateLimit, RateLimitState, client_network, consume
 
 # 300 at once, so that a program which goes through every endpoint with a wrong key is told so, and 60 a
 # minute.
@@ -32,9 +30,10 @@ _LOCK_SECONDS: Final = 1
 _TABLE: Final = """
     CREATE TABLE IF NOT EXISTS rate_bucket (
         subject TEXT PRIMARY KEY, full_at INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS by_full_at ON rate_bucket (full_at);
+    ) WITHOUT ROWID
 """
+# Rows of buckets that are full again go after so many uses of a connection.
+_USES_TO_SWEEP: Final = 10_000
 
 
 class RateBuckets:
@@ -46,7 +45,7 @@ class RateBuckets:
         self._connection: sqlite3.Connection | None = None
         # Opened now: when files run out, no limit must be open.
         self._memory = _open(":memory:")
-        self._has_failed = False
+        self._trouble = Trouble()
 
     def take(
         self,
@@ -57,20 +56,34 @@ class RateBuckets:
         *,
         may_owe: bool = False,
     ) -> RateLimitState:
-        """See `consume`."""
-        consume = partial(
-            _take, subject=subject, allowance=allowance, now=now, uses=uses, may_owe=may_owe
-        )
+        """Take a use of a limit; see `consume`."""
+
+        def take_from(connection: sqlite3.Connection) -> RateLimitState:
+            def execute(statement: str, values: Mapping[str, Any]) -> Any:
+                rows = connection.execute(statement, values).fetchall()
+                return rows[0][0] if rows else None
+
+            taken = consume(execute, subject, allowance, now, uses, may_owe=may_owe)
+            if not (taken.retry_after or connection.total_changes % _USES_TO_SWEEP):
+                connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
+            return taken
+
         with self._lock:
             if self._file:
                 try:
                     self._connection = self._connection or _open(self._file)
-                    taken = consume(self._connection)
-                    self._has_failed = False
+                    taken = take_from(self._connection)
+                    self._trouble.ends()
                     return taken
                 except sqlite3.Error as error:
-                    self._give_up(error)
-            return consume(self._memory)
+                    # The next request tries the file again.
+                    if self._connection:
+                        self._connection.close()
+                        self._connection = None
+                    self._trouble.begins(
+                        f"Requests are counted by each process for itself: {error}."
+                    )
+            return take_from(self._memory)
 
     def create(self) -> None:
         """Make the file, before several processes want to at once."""
@@ -83,57 +96,25 @@ class RateBuckets:
             if self._connection:
                 self._connection.close()
 
-    def _give_up(self, error: sqlite3.Error) -> None:
-        """Until the next request, which tries the file again."""
-        if self._connection:
-            self._connection.close()
-            self._connection = None
-        if not self._has_failed:
-            self._has_failed = True
-            log_trouble(f"Requests are counted by each process for itself: {error}.")
-
 
 def _open(file: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, _LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        file, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
+    )
     # Nothing here is worth a write to the disk.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")
-    connection.executescript(_TABLE)
+    connection.execute(_TABLE)
     return connection
 
 
-def _take(
-    connection: sqlite3.Connection,
-    subject: str,
-    allowance: RateLimit,
-    now: int,
-    uses: int,
-    *,
-    may_owe: bool,
-) -> RateLimitState:
-    def execute(statement: str, values: Mapping[str, Any]) -> Any:
-        rows = connection.execute(statement, values).fetchall()
-        return rows[0][0] if rows else None
-
-    taken = consume(execute, subject, allowance, now, uses, may_owe=may_owe)
-    # Rows come with buckets that were full: then those go that are full again.
-    if taken.remaining == allowance.times - uses:
-        connection.execute("DELETE FROM rate_bucket WHERE full_at <= ?", (now,))
-    return taken
-
-
-def limit_of(setting: Setting) -> RateLimit | None:
-    """The limit that a setting gives; None where it is off."""
-    times, seconds = setting.get() or (0, 0)
-    return RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
-
-
 class RateLimits:
-    """One per process; `file` is that of RateBuckets."""
+    """Limits on the requests of a shop. A process has one object; `file` is that of RateBuckets."""
 
     def __init__(self, file: str | None) -> None:
         self._buckets = RateBuckets(file)
-        self._of_shops = limit_of(RATE_LIMIT)
+        times, seconds = RATE_LIMIT.get() or (0, 0)
+        self._of_shops = RateLimit(times, seconds * MICROS_PER_SECOND) if times else None
 
     def count_request(self, shop_key: int, now: int, headers: dict[str, str]) -> None:
         """Count a request of a shop. The headers get those of its answer. Raises the 429."""

@@ -1,4 +1,4 @@
-"""How bodies are read: few at once, and fairly.
+"""The reading of bodies: few at once, and fairly.
 
 The server waits for a body in the thread that reads it, for as long as the client takes. So a request whose
 body cannot be read soon is refused (503) before any of it is read: the server would not go on while a body is
@@ -16,10 +16,10 @@ from typing import IO, Final
 from flask import Request
 from werkzeug.utils import cached_property
 
-from web.auth.gcra import client_network
 from web.http.current_request import current_request
 from web.http.errors import CODES, RETRY_SOON, Refusal, is_page, malformed
-from web.server.slots import NoSlot, Slots
+from web.limits.gcra import client_network
+from web.limits.slots import NoSlot, Slots
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_FORM_BYTES: Final = 64 * 1024
@@ -27,7 +27,8 @@ MAX_FORM_BYTES: Final = 64 * 1024
 
 
 class BodyReader:
-    """Reads `at_once` bodies, and lets `queued` requests wait; half of each for one sender at most."""
+    """A reader of `at_once` bodies, for which `queued` requests may wait; half of each for one sender at
+    most."""
 
     def __init__(self, *, at_once: int, queued: int) -> None:
         half = at_once // 2

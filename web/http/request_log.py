@@ -22,21 +22,23 @@ _METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 
 
 class HandledRequest(NamedTuple):
-    """A request that was answered. `method` is `other` for an unknown one. `path` is the template of the
-    address, None for an unknown one; `ended` is the instant of the answer; shop and credential are None
-    without a valid key; `error` is the code of a refusal; `client_address` is a trusted
-    proxy's word for it, where there is one."""
+    """A request that was answered. Shop and credential are None without a valid key."""
 
     request_id: str
     method: str
+    """`other` for an unknown one."""
     path: str | None
+    """The template of the address, None for an unknown one."""
     status: int
     seconds: float
     ended: int
+    """The instant of the answer, in microseconds."""
     shop_id: str | None
     credential_id: str | None
     error: str | None
+    """The code of a refusal."""
     client_address: str | None
+    """A trusted proxy's word for it, where there is one."""
 
 
 def handled_request(response: Response, ended: int) -> HandledRequest:
@@ -73,7 +75,7 @@ def log_request(handled: HandledRequest) -> None:
 
 
 def log_failure(request_id: str, error: Exception) -> None:
-    """Where an unexpected exception came from: its type and frames, not its message."""
+    """Log where an unexpected exception came from: its type and frames, not its message."""
     frames = [
         f"{frame.filename}:{frame.lineno} {frame.name}"
         for frame in traceback.extract_tb(error.__traceback__)
@@ -83,8 +85,22 @@ def log_failure(request_id: str, error: Exception) -> None:
 
 
 def log_trouble(sentence: str) -> None:
-    """Something that an operator must mend, and no request's fault."""
+    """Log a sentence on something that an operator must correct, and that is no request's fault."""
     _write({"time": iso_millis(time_ns() // 1000), "trouble": sentence})
+
+
+class Trouble:
+    """Something that may fail many times in a row: it is logged once, until it works again."""
+
+    _lasts = False
+
+    def begins(self, sentence: str) -> None:
+        if not self._lasts:
+            self._lasts = True
+            log_trouble(sentence)
+
+    def ends(self) -> None:
+        self._lasts = False
 
 
 def _write(line: dict[str, Any]) -> None:

@@ -28,8 +28,8 @@ SOME: Final = "some"
 
 @dataclass(frozen=True)
 class ResponseHeader:
-    """`schema` are further keywords of the JSON Schema of its text. Some headers browsers show to every
-    script, and others are for browsers alone: those need not be exposed."""
+    """A header of answers. `schema` are further keywords of the JSON Schema of its text. Some headers
+    browsers show to every script, and others are for browsers alone: those need not be exposed."""
 
     name: str
     group: str
@@ -71,6 +71,7 @@ RESPONSE_HEADERS: Final = {header.name: header for header in (
     ResponseHeader("X-Currency", TABLE, "CSV only: `meta.currency`."),
     ResponseHeader("X-Timezone", TABLE, "CSV only: `meta.timezone`."),
     ResponseHeader("X-Data-Through", TABLE, "CSV only: `meta.dataThrough`. Absent if that is null."),
+    ResponseHeader("X-Recomputing-Since", TABLE, "CSV only: `meta.recomputingSince`. Absent without it."),
     ResponseHeader("X-Other-Rows", TABLE,
         "CSV only: `meta.otherRows`. Absent if the table has all rows."),
     ResponseHeader("X-Filter", TABLE,
@@ -92,7 +93,7 @@ _SET: Final = [
 
 
 def add(response: Response) -> Response:
-    """Those of every answer, and the rate limit of the request where it has one."""
+    """Add the headers of every answer, and the rate limit of the request where it has one."""
     for name, value_of in _SET:
         if value := value_of():
             response.headers[name] = value

@@ -2,7 +2,7 @@
 
 Such a body is too large for the memory and for the time of other bodies. It has a place of its own
 (`http/admission.py`), and ends where it is slower than BYTES_A_SECOND: each piece has the time that the
-server gives a body (`server/connections.py`).
+server gives a body (`limits/connections.py`).
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 
 from web.http.errors import CODES, Refusal, malformed
-from web.server.connections import BODY_SECONDS
+from web.limits.connections import BODY_SECONDS
 
 BYTES_A_SECOND: Final = 32_000
 """A file that comes more slowly than this, over BODY_SECONDS, is given up."""
@@ -73,10 +73,11 @@ def _content(events: Iterator[Event], max_bytes: int) -> Iterator[bytes]:
 
 
 def _events(boundary: bytes) -> Iterator[Event]:
-    """Raises the 400 where the body ends too early, or is no form."""
+    """The parts of a form as they arrive. Raises the 400 where the body ends too early, or is no form."""
     # All but a file's content is held in memory until its end is found.
     decoder = MultipartDecoder(boundary, 2 * _PIECE, max_parts=_MAX_PARTS)
-    stream = _stream()
+    # The body itself: `request.stream` holds as much as a small form may have.
+    stream: IO[bytes] = request.environ["wsgi.input"]
     piece = b""
     while True:
         try:
@@ -99,9 +100,3 @@ def _events(boundary: bytes) -> Iterator[Event]:
                 f"kB a second. "
                 "Nothing of it was kept. Send it again.",
             )
-
-
-def _stream() -> IO[bytes]:
-    """The body itself: `request.stream` holds as much as a small form may have."""
-    stream: IO[bytes] = request.environ["wsgi.input"]
-    return stream

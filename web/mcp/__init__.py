@@ -1,7 +1,7 @@
 """The assistant's door: the API's answers for programs that speak the Model Context Protocol.
 
-`views.py` speaks the protocol, `tools.py` has what can be asked; `web/cli/mcp.py` leads desktop clients here.
-START HERE: `tools.py`.
+`views.py` speaks the protocol, `tools.py` has what can be asked, `instructions.md` what an assistant is told
+first; `web/cli/mcp.py` leads desktop clients here. START HERE: `tools.py`.
 """
 
 from typing import Final

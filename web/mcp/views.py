@@ -12,9 +12,9 @@ import orjson
 from flask import Response, request
 
 from warehouse import VERSION as PROGRAM_VERSION
-from warehouse.settings import CORS_ORIGINS, PUBLIC_URL
-from web.http.current_request import current_request, request_id
-from web.http.errors import Refusal, refusal_of_failure
+from warehouse.settings import CORS_ORIGINS
+from web.http.errors import Refusal, error_body, refusal_of_failure
+from web.http.host_and_proxy import own_address
 from web.http.json_body import read_json
 from web.mcp import HANDSHAKE, META, STATELESS, tools
 
@@ -26,9 +26,23 @@ _HEADER_MISMATCH: Final = -32020
 _UNSUPPORTED_VERSION: Final = -32022
 
 _SERVER: Final = {"name": "formrevenue", "version": PROGRAM_VERSION}
-_CAPABILITIES: Final[dict[str, Any]] = {"tools": {}}
-# The list of tools changes with the program alone.
-_TOOLS_LAST: Final = {"ttlMs": 300_000, "cacheScope": "public"}
+_VERSIONS: Final = [STATELESS, HANDSHAKE]
+_TOOLS: Final = {"tools": list(tools.TOOLS.values())}
+_SAID_FIRST: Final = {"capabilities": {"tools": {}}, "instructions": tools.INSTRUCTIONS}
+# They change with the program alone.
+_LASTING: Final = {"ttlMs": 300_000, "cacheScope": "public"}
+# The answers of each version to the methods that ask no tool.
+_ANSWERS: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+    STATELESS: {
+        "server/discover": {"supportedVersions": _VERSIONS, **_SAID_FIRST, **_LASTING},
+        "tools/list": {**_TOOLS, **_LASTING},
+    },
+    HANDSHAKE: {
+        "initialize": {"protocolVersion": HANDSHAKE, "serverInfo": _SERVER, **_SAID_FIRST},
+        "tools/list": _TOOLS,
+        "ping": {},
+    },
+}
 
 
 class _Failed(Exception):
@@ -42,105 +56,77 @@ class _Failed(Exception):
 
 def serve() -> Response:
     """The answer to one message of an assistant."""
-    _require_own_origin()
+    origin = request.headers.get("Origin")
+    if origin is not None and not {origin, "*"} & {own_address(), *CORS_ORIGINS.get()}:
+        raise Refusal(403, "forbidden_origin", "Pages of this origin may not ask.")
     message_id: Any = None
     try:
-        message = _parse(read_json())
-        if "id" not in message or "method" not in message:
-            # A notification, or an answer to a question that the service never asked.
+        asked = _parse(read_json())
+        if asked is None:
             return Response(status=202)
-        message_id = _id_of(message)
-        method, params = message["method"], message.get("params", {})
-        if not isinstance(method, str) or not isinstance(params, dict):
-            raise _Failed(_INVALID_REQUEST, "`method` is a text, and `params` an object.")
+        message_id, method, params = asked
         version = _version(method, params)
-        result = _result(method, params, version)
+        if method == "tools/call":
+            result: Mapping[str, Any] = _call(params)
+        elif method in _ANSWERS[version]:
+            result = _ANSWERS[version][method]
+        else:
+            message = "There is no such method in this version of the protocol."
+            status = 404 if version == STATELESS else 200
+            raise _Failed(_METHOD_NOT_FOUND, message, status=status)
         if version == STATELESS:
-            result = {"resultType": "complete", "_meta": {f"{META}serverInfo": _SERVER}, **result}
+            own = {"resultType": "complete", "_meta": {f"{META}serverInfo": _SERVER}}
+            result = {**own, **result}
     except _Failed as failed:
         return _message({"id": message_id, "error": failed.error}, failed.status)
     return _message({"id": message_id, "result": result}, 200)
 
 
-def _require_own_origin() -> None:
-    """Raises the 403 for a page of another origin than the service's own, unless CORS_ORIGINS lets it in."""
-    origin = request.headers.get("Origin")
-    allowed = [PUBLIC_URL.get() or request.host_url.rstrip("/"), *CORS_ORIGINS.get()]
-    if origin is not None and origin not in allowed and "*" not in allowed:
-        raise Refusal(403, "forbidden_origin", "Pages of this origin may not ask.")
+def _message(members: Mapping[str, Any], status: int) -> Response:
+    content = orjson.dumps({"jsonrpc": "2.0", **members})
+    return Response(content, status, mimetype="application/json")
 
 
-def _parse(content: bytes) -> dict[str, Any]:
+def _parse(content: bytes) -> tuple[str | int, str, dict[str, Any]] | None:
+    """Id, method and parameters of a message; None for a notification, and for an answer to a question that
+    the service never asked."""
     try:
         message = orjson.loads(content)
     except orjson.JSONDecodeError:
         raise _Failed(_PARSE_ERROR, "The body is no JSON.") from None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise _Failed(_INVALID_REQUEST, "The body is no single message of JSON-RPC 2.0.")
-    return message
-
-
-def _id_of(message: Mapping[str, Any]) -> str | int:
-    message_id = message["id"]
-    if isinstance(message_id, bool) or not isinstance(message_id, str | int):
-        raise _Failed(_INVALID_REQUEST, "`id` is a text or a whole number.")
-    return message_id
+    if "id" not in message or "method" not in message:
+        return None
+    message_id, method, params = message["id"], message["method"], message.get("params", {})
+    if type(message_id) not in (str, int) or type(method) is not str or type(params) is not dict:
+        shape = "`id` is a text or a whole number, `method` a text, and `params` an object."
+        raise _Failed(_INVALID_REQUEST, shape)
+    return message_id, method, params
 
 
 def _version(method: str, params: Mapping[str, Any]) -> str:
     """The version that a message speaks. Raises the errors of one that contradicts itself or is unknown."""
-    meta = params.get("_meta", {})
-    named = meta.get(f"{META}protocolVersion") if isinstance(meta, dict) else None
-    header = request.headers.get("MCP-Protocol-Version")
+    meta = params.get("_meta")
+    meta = meta if isinstance(meta, dict) else {}
+    named, header = meta.get(f"{META}protocolVersion"), request.headers.get("MCP-Protocol-Version")
+    version: Any = named
     if named is None and header != STATELESS:
-        if method != "initialize" and header not in (None, HANDSHAKE):
-            raise _unsupported(header)
-        return HANDSHAKE
-    for key in ("protocolVersion", "clientCapabilities"):
-        if not isinstance(meta, dict) or f"{META}{key}" not in meta:
-            raise _Failed(_INVALID_PARAMS, f"`params._meta` lacks `{META}{key}`.")
-    repeated = {"MCP-Protocol-Version": named, "Mcp-Method": method}
-    if method == "tools/call":
-        repeated["Mcp-Name"] = params.get("name")
-    for name, value in repeated.items():
-        if request.headers.get(name) != value:
-            raise _Failed(_HEADER_MISMATCH, f"The header `{name}` is not what the body says.")
-    if named != STATELESS:
-        raise _unsupported(named)
-    return STATELESS
-
-
-def _unsupported(version: Any) -> _Failed:
-    data = {"supported": [STATELESS, HANDSHAKE], "requested": version}
-    return _Failed(_UNSUPPORTED_VERSION, "This version of the protocol is not spoken.", data)
-
-
-def _result(method: str, params: Mapping[str, Any], version: str) -> dict[str, Any]:
-    is_stateless = version == STATELESS
-    match method:
-        case "tools/list":
-            listed = {"tools": list(tools.TOOLS.values())}
-            return listed | (_TOOLS_LAST if is_stateless else {})
-        case "tools/call":
-            return _call(params)
-        case "server/discover" if is_stateless:
-            return {
-                "supportedVersions": [STATELESS, HANDSHAKE],
-                "capabilities": _CAPABILITIES,
-                "instructions": tools.INSTRUCTIONS,
-                **_TOOLS_LAST,
-            }
-        case "initialize" if not is_stateless:
-            return {
-                "protocolVersion": HANDSHAKE,
-                "capabilities": _CAPABILITIES,
-                "serverInfo": _SERVER,
-                "instructions": tools.INSTRUCTIONS,
-            }
-        case "ping" if not is_stateless:
-            return {}
-    message = "There is no such method in this version of the protocol."
-    raise _Failed(_METHOD_NOT_FOUND, message, status=404 if is_stateless else 200)
+        version = HANDSHAKE if method == "initialize" else header or HANDSHAKE
+    else:
+        for key in ("protocolVersion", "clientCapabilities"):
+            if f"{META}{key}" not in meta:
+                raise _Failed(_INVALID_PARAMS, f"`params._meta` lacks `{META}{key}`.")
+        repeated = {"MCP-Protocol-Version": named, "Mcp-Method": method}
+        if method == "tools/call":
+            repeated["Mcp-Name"] = params.get("name")
+        for name, value in repeated.items():
+            if request.headers.get(name) != value:
+                raise _Failed(_HEADER_MISMATCH, f"The header `{name}` is not what the body says.")
+    if version not in _VERSIONS:
+        data = {"supported": _VERSIONS, "requested": version}
+        raise _Failed(_UNSUPPORTED_VERSION, "This version of the protocol is not spoken.", data)
+    return str(version)
 
 
 def _call(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,17 +140,9 @@ def _call(params: Mapping[str, Any]) -> dict[str, Any]:
         content, is_error = tools.answer(name, arguments), False
     except Exception as error:
         refusal = error if isinstance(error, Refusal) else refusal_of_failure(error)
-        current_request().error = refusal.code
-        told = {"code": refusal.code, "message": refusal.message, "requestId": request_id()}
-        content, is_error = orjson.dumps({"error": told}), True
+        content, is_error = error_body(refusal), True
     return {
         "content": [{"type": "text", "text": content.decode()}],
         "structuredContent": orjson.Fragment(content),
         "isError": is_error,
     }
-
-
-def _message(members: Mapping[str, Any], status: int) -> Response:
-    return Response(
-        orjson.dumps({"jsonrpc": "2.0", **members}), status, mimetype="application/json"
-    )

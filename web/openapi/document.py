@@ -1,13 +1,11 @@
 """START HERE: the OpenAPI document. The chapters at its beginning are in `description.md`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from warehouse import VERSION
-from web.api.endpoint import Endpoint
 from web.api.meta import ERROR
-from web.api.rows import Row, Schema
+from web.api.rows import Schema
 from web.http.response_headers import ALL, GET, HTTPS, LIMITED, RESPONSE_HEADERS, SOME, TABLE
 from web.openapi.operations import FORMAT_SCHEMA, PARAMETERS, SECURITY, envelope, operation
 from web.openapi.responses import HEADERS, error_responses
@@ -23,6 +21,7 @@ _ANSWERS: Final = {
     TABLE: "CSV",
     SOME: "those that name it",
 }
+_HEADERS_CHAPTER: Final = ("## Headers", "", "| header | answers | meaning |", "|---|---|---|")
 _SECURITY: Final = {
     "type": "http",
     "scheme": "bearer",
@@ -40,13 +39,23 @@ def document() -> Schema:
         for endpoint in chapter.endpoints:
             described = operation(endpoint, chapter.title)
             paths.setdefault(endpoint.address, {})[endpoint.method.lower()] = described
+    headers = [
+        f"| `{header.name}` | {_ANSWERS[header.group]} | {header.sentence} |"
+        for header in RESPONSE_HEADERS.values()
+    ]
+    # All of them in one table, for readers; each response names its own.
+    chapters = [_CHAPTERS, "", *_HEADERS_CHAPTER, *headers]
+    rows = [ERROR]
+    for endpoint in ENDPOINTS:
+        rows += [*endpoint.rows, endpoint.meta, *([endpoint.body] if endpoint.body else [])]
+    schemas = {inner.name: inner.schema for row in rows for inner in row.inner_rows}
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "formrevenue",
             "version": VERSION,
             "summary": "Forms and revenue analytics of a shop.",
-            "description": f"{_CHAPTERS}\n\n{_headers_chapter()}",
+            "description": "\n".join(chapters),
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/", "description": "This service."}],
@@ -56,7 +65,7 @@ def document() -> Schema:
         "paths": paths,
         "components": {
             "schemas": {
-                **_schemas(),
+                **dict(sorted(schemas.items())),
                 **dict(map(envelope, ENDPOINTS)),
                 "Format": FORMAT_SCHEMA,
             },
@@ -66,29 +75,3 @@ def document() -> Schema:
             "securitySchemes": {SECURITY: _SECURITY},
         },
     }
-
-
-def _headers_chapter() -> str:
-    """All headers of answers in one table, for readers; each response names its own."""
-    rows = [
-        f"| `{header.name}` | {_ANSWERS[header.group]} | {header.sentence} |"
-        for header in RESPONSE_HEADERS.values()
-    ]
-    return "\n".join(["## Headers", "", "| header | answers | meaning |", "|---|---|---|", *rows])
-
-
-def _schemas() -> dict[str, Schema]:
-    """The schemas of all rows, those inside others too, by name."""
-    schemas = {
-        inner.name: inner.schema
-        for row in [ERROR, *(row for endpoint in ENDPOINTS for row in _rows(endpoint))]
-        for inner in row.inner_rows
-    }
-    return dict(sorted(schemas.items()))
-
-
-def _rows(endpoint: Endpoint) -> Iterator[Row]:
-    yield from [endpoint.data] if isinstance(endpoint.data, Row) else endpoint.data.values()
-    yield endpoint.meta
-    if endpoint.body:
-        yield endpoint.body

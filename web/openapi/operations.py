@@ -19,15 +19,33 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
     """The operation of an endpoint. An example that is not recorded yet is left out; a test asks for it."""
     summary, description = endpoint.described
     needs = f"the scope `{endpoint.scope}`" if endpoint.scope else "any valid key"
+    answered: Schema = {"schema": {"$ref": f"#/components/schemas/{_envelope_name(endpoint)}"}}
+    if examples := EXAMPLES["answers"].get(endpoint.operation):
+        answered["examples"] = {name: {"value": value} for name, value in examples.items()}
     operation: Schema = {
         "operationId": endpoint.operation,
         "tags": [tag],
         "summary": summary,
         "description": f"{description}\n\nNeeds {needs}.".strip(),
         "security": [{SECURITY: [endpoint.scope] if endpoint.scope else []}],
-        "parameters": list(_parameters(endpoint)),
+        # One that many operations have is a reference.
+        "parameters": [
+            next(
+                (
+                    {"$ref": f"#/components/parameters/{name}"}
+                    for name, own in PARAMETERS.items()
+                    if own == each
+                ),
+                each,
+            )
+            for each in parameters(endpoint)
+        ],
         "responses": {
-            str(endpoint.status): _answer(endpoint),
+            str(endpoint.status): {
+                "description": "It was created." if endpoint.status == 201 else "The answer.",
+                "headers": answer_headers(endpoint),
+                "content": {"application/json": answered},
+            },
             **({"304": not_modified()} if endpoint.method == "GET" else {}),
             **errors_of(endpoint),
         },
@@ -42,13 +60,24 @@ def operation(endpoint: Endpoint, tag: str) -> Schema:
 
 def envelope(endpoint: Endpoint) -> tuple[str, Schema]:
     """The name and the schema of an endpoint's answer: `{data, meta}`."""
-    name = _envelope_name(endpoint)
+    name, row = _envelope_name(endpoint), endpoint.data
+    # A row, a list of rows, or one of several objects by their `dimension`.
+    if not isinstance(row, Row):
+        mapping = {dimension: each.reference["$ref"] for dimension, each in row.items()}
+        data: Schema = {
+            "oneOf": [each.reference for each in row.values()],
+            "discriminator": {"propertyName": "dimension", "mapping": mapping},
+        }
+    elif endpoint.single:
+        data = row.reference
+    else:
+        data = {"type": "array", "items": row.reference}
     return name, {
         "title": name,
         "description": f"The answer of `{endpoint.method} {endpoint.address}`.",
         "type": "object",
         "required": ["data", "meta"],
-        "properties": {"data": _data(endpoint), "meta": endpoint.meta.reference},
+        "properties": {"data": data, "meta": endpoint.meta.reference},
     }
 
 
@@ -56,53 +85,17 @@ def _envelope_name(endpoint: Endpoint) -> str:
     return f"{endpoint.operation[0].upper()}{endpoint.operation[1:]}Response"
 
 
-def _data(endpoint: Endpoint) -> Schema:
-    """The schema of `data`: a row, a list of rows, or one of several objects by their `dimension`."""
-    data = endpoint.data
-    if isinstance(data, Row):
-        return data.reference if endpoint.single else {"type": "array", "items": data.reference}
-    mapping = {dimension: row.reference["$ref"] for dimension, row in data.items()}
-    return {
-        "oneOf": [row.reference for row in data.values()],
-        "discriminator": {"propertyName": "dimension", "mapping": mapping},
-    }
-
-
-def _answer(endpoint: Endpoint) -> Schema:
-    content: Schema = {"schema": {"$ref": f"#/components/schemas/{_envelope_name(endpoint)}"}}
-    if examples := EXAMPLES["answers"].get(endpoint.operation):
-        content["examples"] = {name: {"value": value} for name, value in examples.items()}
-    return {
-        "description": "It was created." if endpoint.status == 201 else "The answer.",
-        "headers": answer_headers(endpoint),
-        "content": {"application/json": content},
-    }
-
-
-def _parameters(endpoint: Endpoint) -> Iterator[Schema]:
-    if "{id}" in endpoint.path:
-        yield _shared("FormId")
-    if "{orderId}" in endpoint.path:
-        yield _shared("OrderId")
-    if "{noteId}" in endpoint.path:
-        yield _shared("NoteId")
-    for parameter in endpoint.parameters:
-        is_shared = parameter in FILTERS
-        yield _shared(_component_of(parameter)) if is_shared else _in_query(parameter)
+def parameters(endpoint: Endpoint) -> Iterator[Schema]:
+    """All that a request to an endpoint may say in its address and its headers."""
+    for place, name in (("{id}", "FormId"), ("{orderId}", "OrderId"), ("{noteId}", "NoteId")):
+        if place in endpoint.path:
+            yield PARAMETERS[name]
+    yield from map(_in_query, endpoint.parameters)
     if endpoint.ranged:
-        yield _shared("Range")
+        yield PARAMETERS["Range"]
     yield from map(_in_header, endpoint.request_headers)
     if endpoint.method == "GET":
-        yield from (_shared("Format"), _shared("IfNoneMatch"))
-
-
-def _shared(name: str) -> Schema:
-    return {"$ref": f"#/components/parameters/{name}"}
-
-
-def _component_of(filter: Parameter) -> str:
-    """The name of a filter that most reports have: it is described once."""
-    return "".join(map(str.capitalize, filter.name.split("_"))) + "Filter"
+        yield from (PARAMETERS["Format"], PARAMETERS["IfNoneMatch"])
 
 
 def _in_query(parameter: Parameter) -> Schema:
@@ -153,7 +146,11 @@ PARAMETERS: Final[dict[str, Any]] = {
     },
     "Format": {**_in_query(FORMAT), "schema": {"$ref": "#/components/schemas/Format"}},
     "IfNoneMatch": _in_header(IF_NONE_MATCH),
-    **{_component_of(parameter): _in_query(parameter) for parameter in FILTERS},
+    # Most reports have them.
+    **{
+        "".join(map(str.capitalize, each.name.split("_"))) + "Filter": _in_query(each)
+        for each in FILTERS
+    },
 }
 """Parameters of many operations, by the name under which the document has them."""
 

@@ -82,7 +82,11 @@ def errors_of(endpoint: Endpoint) -> dict[str, Schema]:
 
 def error_responses(endpoints: Iterable[Endpoint]) -> dict[str, Schema]:
     """Every error response of the endpoints, by its codes."""
-    responses = {CODES[status]: _general(status, meaning) for status, meaning in _GENERAL.items()}
+    responses = {}
+    for status, meaning in _GENERAL.items():
+        header, code = _OF_ERRORS.get(status), CODES[status]
+        own = {header: _described(header, required=True)} if header else {}
+        responses[code] = _response(f"{meaning} The code is `{code}`.", [code], own)
     for endpoint in endpoints:
         for status, codes in request_errors(endpoint).items():
             names = " or ".join(f"`{code}`" for code in codes)
@@ -128,12 +132,6 @@ def _headers(*groups: str) -> dict[str, Schema]:
 
 def _refer(*names: str) -> dict[str, Schema]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-
-
-def _general(status: int, meaning: str) -> Schema:
-    name = _OF_ERRORS.get(status)
-    own = {name: _described(name, required=True)} if name else {}
-    return _response(f"{meaning} The code is `{CODES[status]}`.", [CODES[status]], own)
 
 
 def _response(

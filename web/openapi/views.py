@@ -22,7 +22,7 @@ from web.pages.session_cookie import DOCS
 PATH: Final = f"{VERSION}/openapi.json"
 
 _VIEWER: Final = Path(flask_swagger_ui.__file__).with_name("dist")
-# Those that the page loads.
+# The files that the page loads.
 _VIEWER_FILES: Final = ("swagger-ui-bundle.js", "swagger-ui.css")
 _HEADERS: Final = {
     "Content-Security-Policy": (
@@ -43,9 +43,11 @@ blueprint: Final = Blueprint(
 )
 
 
+# People look for it there.
+@blueprint.get("/openapi.json")
 @blueprint.get(PATH)
 def openapi() -> Response:
-    """The document. It is built once per process."""
+    """The OpenAPI document, which is built once per process."""
     kept = current_app.extensions
     if "openapi" not in kept:
         kept["openapi"] = orjson.dumps(document())
@@ -73,8 +75,15 @@ def _for_models() -> str:
 def docs() -> Response:
     """The page for people. A key that is typed into it does not leave the page. A member who is
     signed in tries the operations out with a form of their own shop."""
+    form_id = ""
+    if TOKEN in session:
+        connection = open_connection(write=False)
+        member = signed_in(connection)
+        # The newest form of their shop.
+        for form in list_forms(connection, member.shop_key, 1, None) if member else []:
+            form_id = form.form_id
     page = render_template(
-        "openapi/docs.html", viewer=f"{DOCS}/viewer", document=PATH, form_id=_own_form()
+        "openapi/docs.html", viewer=f"{DOCS}/viewer", document=PATH, form_id=form_id
     )
     return Response(page, headers=_HEADERS)
 
@@ -93,16 +102,6 @@ def viewer(name: str) -> Response:
 @cache
 def _compressed(name: str) -> bytes:
     return gzip.compress((_VIEWER / name).read_bytes(), mtime=0)
-
-
-def _own_form() -> str:
-    """The newest form of the shop of the member who is signed in; "" where there is none."""
-    if TOKEN not in session:
-        return ""
-    connection = open_connection(write=False)
-    member = signed_in(connection)
-    forms = list_forms(connection, member.shop_key, 1, None) if member else []
-    return forms[0].form_id if forms else ""
 
 
 def _revalidated(answer: Response) -> Response:

@@ -11,9 +11,9 @@ from flask import Flask
 
 from warehouse.domain.time import MICROS_PER_SECOND
 from web.auth.sessions import PERSISTENT_LIFETIME
+from web.http.services import services_of
 from web.pages import (
     account,
-    activity,
     connections,
     form_codes,
     members,
@@ -25,11 +25,10 @@ from web.pages import (
     sign_in_pages,
 )
 from web.pages.session_cookie import PageSessions
-from web.services import services_of
 
-_MODULES: Final = (
-    *(sign_in_pages, connections, members, setup, seen_forms, form_codes),
-    *(notes, activity, account),
+_BLUEPRINTS: Final = (
+    *(module.blueprint for module in (sign_in_pages, connections, members, setup, seen_forms)),
+    *(form_codes.blueprint, notes.blueprint, connections.activity, account.blueprint),
 )
 
 
@@ -42,7 +41,7 @@ def register(app: Flask) -> None:
         # A form is valid as long as its sign-in.
         WTF_CSRF_TIME_LIMIT=None,
         SESSION_COOKIE_SAMESITE="Lax",
-        # Of a persistent sign-in's cookie, from the last change of the cookie on. The sign-in itself ends
+        # The lifetime of a persistent sign-in's cookie, from its last change on. The sign-in itself ends
         # in the warehouse.
         PERMANENT_SESSION_LIFETIME=PERSISTENT_LIFETIME // MICROS_PER_SECOND,
         SESSION_REFRESH_EACH_REQUEST=False,
@@ -50,5 +49,5 @@ def register(app: Flask) -> None:
     page_request.csrf.init_app(app)
     rendering.register(app)
     app.jinja_env.globals["may_open"] = page_request.may_open
-    for module in _MODULES:
-        app.register_blueprint(module.blueprint)
+    for blueprint in _BLUEPRINTS:
+        app.register_blueprint(blueprint)

@@ -9,12 +9,12 @@ from web.auth import passwords, sessions
 from web.auth import sign_in as auth
 from web.auth.sign_in_limits import SignInRefused, TooManyAttempts
 from web.http.errors import not_found
+from web.http.services import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import FORM, change, member_request, members_blueprint
 from web.pages.rendering import form_page
 from web.pages.return_address import same_view
-from web.services import services
 
 blueprint: Final = members_blueprint("account", __name__)
 
@@ -88,7 +88,7 @@ def sign_out() -> Any:
 
 
 def _key_among(shops: list[tuple[int, str]], wanted: str) -> int:
-    """Raises the 404."""
+    """The key of the shop that is wanted. Raises the 404."""
     for shop_key, shop_id in shops:
         if shop_id == wanted:
             return shop_key

@@ -63,7 +63,7 @@ def browser_id(secret: str, text: str, email: str, now: int) -> str:
 
 
 def remember(email: str, now: int) -> None:
-    """Have the answer to this request set the cookie: an account has just signed in."""
+    """Set the cookie with the answer to this request: an account has just signed in."""
     secret = _secret()
     text = _serializer(secret).dumps([token_hex(16), _account(secret, email), now])
 
@@ -107,5 +107,5 @@ def _is_secure() -> bool:
 
 
 def _secret() -> str:
-    """The session's, which has been opened by now; the two sign with different salts."""
+    """The secret of the session's cookie, which has been opened by now; the two sign with different salts."""
     return str(current_app.secret_key)

@@ -1,5 +1,5 @@
 """The Connections page: a shop's API keys and write keys, and the forms to create, rotate and revoke
-them. All of it is for members who manage connections."""
+them, for members who manage connections; and the Activity page, the shop's audit trail, for all."""
 
 from secrets import token_urlsafe
 from typing import Any, Final
@@ -8,9 +8,10 @@ from flask import flash, redirect, render_template, request, url_for
 from sqlalchemy.exc import IntegrityError
 
 from warehouse.domain.vocabulary import SCOPES
-from warehouse.settings import PUBLIC_URL
 from web.auth import api_keys, audit, permissions, write_keys
-from web.auth.errors import OperatorError
+from web.auth.audit import OperatorError
+from web.http.errors import not_found
+from web.http.host_and_proxy import own_address
 from web.pages.forms import GRACE_LABELS, NewKeyForm, NewWriteKeyForm, RotateForm
 from web.pages.page_request import (
     FORM,
@@ -26,9 +27,11 @@ from web.pages.rendering import form_page
 from web.pages.return_address import own_page_or
 
 blueprint: Final = members_blueprint("connections", __name__)
+activity: Final = members_blueprint("activity", __name__)
 _manages: Final = needs(permissions.MANAGE_CONNECTIONS, "see and change keys")
 
 _RECENT_EVENTS: Final = 10
+_EVENTS_OF_A_PAGE: Final = 50
 
 
 @blueprint.get("/connections")
@@ -144,7 +147,7 @@ def new_write_key() -> Any:
 @blueprint.route("/connections/write-keys/<text>/revoke", methods=FORM, endpoint="revoke_write_key")
 @_manages
 def revoke(credential_id: str = "", text: str = "") -> Any:
-    """A key of either kind: an API key by its credential id, a write key by its text."""
+    """Revoke a key of either kind: an API key by its credential id, a write key by its text."""
     keys, identifier = (write_keys, text) if text else (api_keys, credential_id)
     key = own_key(keys.find, identifier)
     if request.method != "POST":
@@ -159,11 +162,33 @@ def revoke(credential_id: str = "", text: str = "") -> Any:
 
 
 def _listed(message: str, kind: str = "message") -> Any:
-    """Back to the list, with a message."""
+    """Go back to the list, with a message."""
     flash(message, kind)
     return redirect(url_for("connections.show"))
 
 
 def _created(key: str) -> str:
-    base_url = PUBLIC_URL.get() or request.host_url.rstrip("/")
+    base_url = own_address()
     return render_template("key_created.html", key=key, base_url=base_url)
+
+
+@activity.get("/activity", endpoint="show")
+def show_activity() -> Any:
+    """One page of the trail, newest first; the parameter `before` is the audit_id that ended the previous
+    page. Members who do not manage connections see their own part of it."""
+    before = request.args.get("before", "")
+    if before and not (before.isascii() and before.isdigit() and len(before) < 19):
+        raise not_found()
+    page = member_request()
+    sees_all = permissions.MANAGE_CONNECTIONS in page.member.rights
+    # One more than a page shows whether there is another page.
+    events = audit.list_events(
+        page.connection,
+        page.member.shop_id,
+        own_of="" if sees_all else page.member.email,
+        before=int(before) if before else None,
+        limit=_EVENTS_OF_A_PAGE + 1,
+    )
+    shown, more = events[:_EVENTS_OF_A_PAGE], events[_EVENTS_OF_A_PAGE:]
+    older = shown[-1].audit_id if more else None
+    return render_template("activity.html", events=shown, older=older, sees_all=sees_all)

@@ -1,4 +1,5 @@
-"""`/discounts/code`: whose form's a discount code is that no form reports, and the undoing of that."""
+"""`/discounts/code`: the form to which a discount code belongs that no form reports, and the undoing of
+that."""
 
 from typing import Any, Final
 
@@ -8,9 +9,8 @@ from sqlalchemy import bindparam, select
 from wtforms import SelectField
 from wtforms.validators import InputRequired
 
-from warehouse.operations import form_rules, recomputing
-from warehouse.operations.form_rules import is_counted
-from warehouse.settings import REFRESH_MINUTES
+from warehouse.forms import form_rules
+from warehouse.forms.form_rules import is_counted
 from warehouse.tables import form as form_table
 from web.auth.permissions import EDIT_FORMS
 from web.pages.page_request import (
@@ -20,7 +20,7 @@ from web.pages.page_request import (
     members_blueprint,
     needs,
 )
-from web.pages.rendering import form_page
+from web.pages.seen_forms import recomputing_page
 
 blueprint: Final = members_blueprint("form_codes", __name__, prefix="/discounts/code")
 _edits: Final = needs(EDIT_FORMS, "change how forms are counted")
@@ -50,13 +50,7 @@ def tie() -> Any:
     by_name = sorted(names.items(), key=lambda choice: (choice[1].casefold(), choice[0]))
     form.form_id.choices = [("", "Choose a form"), *by_name]
     if not form.validate_on_submit():
-        return form_page(
-            "form_code.html",
-            form,
-            code=code,
-            recomputing=recomputing.read(member.connection, shop_key),
-            refresh_minutes=REFRESH_MINUTES.get(),
-        )
+        return recomputing_page("form_code.html", form, code=code)
     form_id = str(form.form_id.data)
     try:
         with change() as page:

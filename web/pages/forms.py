@@ -19,13 +19,13 @@ from wtforms.validators import DataRequired, EqualTo, InputRequired, Length, Val
 from warehouse.domain import text_rules
 from warehouse.domain.landing_names import can_be_folder
 from warehouse.domain.vocabulary import SCOPES
-from warehouse.operations.shop_pulls import is_shopify_domain
-from warehouse.operations.shop_registry import ShopSettings
+from warehouse.intake.shop_pulls import is_shopify_domain
 from warehouse.setting_values import origins as parse_origins
+from warehouse.shops.shop_registry import ShopSettings
 from web.auth import passwords
 from web.auth.api_keys import GRACE_PERIODS, end_of_day
 from web.auth.members import normalize_email
-from web.services import services
+from web.http.services import services
 
 GRACE_LABELS: Final = {"now": "It stops now", "1h": "One hour", "24h": "24 hours", "7d": "7 days"}
 _LONGEST_SECRET: Final = 1_000
@@ -141,7 +141,7 @@ class ChangePasswordForm(PasswordForm):
 
 
 class _NewCredentialForm(FlaskForm):
-    """A form that is sent twice creates one of them."""
+    """A form that creates a credential. Sent twice, it creates one."""
 
     name = StringField(
         "Name",

@@ -21,14 +21,14 @@ def locale() -> Locale:
     try:
         found: Locale = g.locale
     except AttributeError:
-        found = g.locale = _find_locale(request.headers.get("Accept-Language", ""))
+        first = ",".join(
+            request.headers.get("Accept-Language", "").split(",", _LANGUAGES)[:_LANGUAGES]
+        )
+        languages = parse_accept_header(first, LanguageAccept)
+        found = g.locale = next(
+            filter(None, (_locale(language) for language, _ in languages)), _DEFAULT
+        )
     return found
-
-
-def _find_locale(header: str) -> Locale:
-    first = ",".join(header.split(",", _LANGUAGES)[:_LANGUAGES])
-    languages = parse_accept_header(first, LanguageAccept)
-    return next(filter(None, (_locale(language) for language, _ in languages)), _DEFAULT)
 
 
 @lru_cache(maxsize=256)

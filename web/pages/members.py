@@ -13,12 +13,12 @@ from sqlalchemy import Connection
 from wtforms import SelectMultipleField
 
 from warehouse.domain.vocabulary import PERMISSIONS
-from warehouse.settings import PUBLIC_URL
 from web.auth import invitations, members, permissions
-from web.auth.errors import OperatorError
+from web.auth.audit import OperatorError
 from web.auth.members import Member
 from web.auth.permissions import MANAGE_CONNECTIONS, require_given
 from web.http.errors import not_found
+from web.http.host_and_proxy import own_address
 from web.pages.forms import FirstMemberForm
 from web.pages.page_request import (
     FORM,
@@ -73,7 +73,7 @@ def invite() -> Any:
     except OperatorError as error:
         form.email.errors = [f"{error}."]
         return form_page("member_new.html", form, closed=_closed())
-    base_url = PUBLIC_URL.get() or request.host_url.rstrip("/")
+    base_url = own_address()
     link = f"{base_url}{url_for('sign_in.invited', token=token)}"
     return render_template("member_invited.html", email=email, link=link)
 
@@ -134,7 +134,7 @@ def _find(page: MemberRequest, member_key: int) -> Member:
 
 
 def _closed() -> dict[str, str]:
-    """By permission, why the member of the page cannot give or take it; "" where they can."""
+    """The reason, by permission, why the member of the page cannot give or take it; "" where they can."""
     own = member_request().member.permissions
     reason = "You do not have it, so you cannot give or take it."
     return {permission: "" if permission in own else reason for permission in PERMISSIONS}

@@ -9,8 +9,8 @@ from wtforms import StringField
 from wtforms.validators import ValidationError
 
 from warehouse.domain.time import day_date, local_day
-from warehouse.operations import notes
-from warehouse.operations.notes import Note
+from warehouse.shops import notes
+from warehouse.shops.notes import Note
 from web.auth.permissions import EDIT_FORMS, require
 from web.http.api_key_auth import find_shop
 from web.http.current_request import uuid7
@@ -69,7 +69,7 @@ def show() -> Any:
             flash("This note is there already.", "note")
             return _to_list()
         try:
-            new = Note(str(uuid7(page.now)), day, text, page.now)
+            new = Note(uuid7(page.now), day, text, page.now)
             notes.add(page.connection, shop_key, new)
         except notes.TooManyNotes as error:
             flash(str(error), "problem")

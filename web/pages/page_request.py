@@ -24,8 +24,7 @@ from sqlalchemy import Connection, Row
 from werkzeug.wrappers import Response
 
 from web.auth import passwords, permissions, sessions
-from web.auth.audit import Actor, Change
-from web.auth.errors import OperatorError
+from web.auth.audit import Actor, Change, OperatorError
 from web.auth.permissions import NotAllowed
 from web.auth.sessions import SignedIn
 from web.db.database import Database
@@ -42,10 +41,10 @@ from web.http.errors import (
     not_found,
 )
 from web.http.request_bodies import MAX_FORM_BYTES
+from web.http.services import services
 from web.pages import browser_cookie
 from web.pages.rendering import add_headers
 from web.pages.session_cookie import TOKEN
-from web.services import services
 
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
 # The methods of a view that shows a form and takes it.
@@ -107,7 +106,7 @@ def members_blueprint(
 
 
 def needs(right: str, doing: str) -> Callable[[View], View]:
-    """Declares that a view of a members' blueprint is for members with a right (a permission, or
+    """Declare that a view of a members' blueprint is for members with a right (a permission, or
     `permissions.ADD_SHOPS`); `doing` says what for, as in "see live codes". The others get the 403."""
 
     def declare(view: View) -> View:
@@ -125,7 +124,7 @@ def may_open(endpoint: str) -> bool:
 
 def read_form(form: type[Form], **initial: str) -> Form:
     """A form as it was sent; where it is shown first, with these values."""
-    # With a form that was sent, they would take the place of fields that it lacks.
+    # Values beside a form that was sent would take the place of fields that it lacks.
     return form(data=None if request.method == "POST" else initial)
 
 
@@ -220,9 +219,9 @@ def signed_in(connection: Connection) -> SignedIn | None:
 
 
 def start_session(token: str) -> None:
-    """Store a sign-in's token in the browser's cookie, and have the browser known from now on. The
-    previous content of the cookie is dropped: another person may have planted it. That of a persistent
-    sign-in outlives the browser's window."""
+    """Store a sign-in's token in the browser's cookie, and remember the browser from now on. The previous
+    content of the cookie is dropped: another person may have planted it. That of a persistent sign-in
+    outlives the browser's window."""
     member = sessions.find(open_connection(write=False), token, now())
     session.clear()
     if member is not None:
@@ -256,7 +255,7 @@ def _redirect_to_sign_in() -> Response:
 
 
 def check_csrf() -> None:
-    """Raises the 400 for a form that did not come from these pages, and the 503 where nobody can tell."""
+    """Raise the 400 for a form that did not come from these pages, and the 503 where nobody can tell."""
     if request.method == "POST" and not current_app.secret_key:
         # The warehouse, which keeps it, did not answer when the cookie was to be read.
         raise Refusal(503, CODES[503], MESSAGES[503], RETRY_SOON)
@@ -273,7 +272,7 @@ def check_csrf() -> None:
 
 def _check_form() -> None:
     if request.method == "POST" and request.endpoint in UPLOADS:
-        # It is read later, and checks itself as it arrives. Whose it is comes first.
+        # An upload is read later, and checked as it arrives; its sender is checked first.
         services().admission.admit_read(current_request())
         return
     # Nothing else comes from these pages, and the libraries fail on some of what could.

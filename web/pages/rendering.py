@@ -1,4 +1,4 @@
-"""How pages are rendered: their headers, the error page, and the helpers that templates use."""
+"""The rendering of pages: their headers, the error page, and the helpers that templates use."""
 
 from datetime import date, datetime
 from typing import Any, Final

@@ -11,13 +11,14 @@ from flask_wtf import FlaskForm
 from wtforms import IntegerField, SelectField
 from wtforms.validators import InputRequired, NumberRange
 
-from warehouse.daily.reader import read
+from warehouse.daily.reader import DailyRows
 from warehouse.domain import text_rules
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import MICROS_PER_SECOND, local_day
-from warehouse.operations import form_rules, form_sightings, recomputing, seen_forms
-from warehouse.operations.seen_forms import SeenForm
+from warehouse.forms import form_rules, form_sightings, seen_forms
+from warehouse.forms.seen_forms import SeenForm
 from warehouse.settings import REFRESH_MINUTES
+from warehouse.shops import recomputing
 from web.auth.permissions import EDIT_FORMS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
@@ -81,6 +82,18 @@ class SplitForm(FlaskForm):
     name = RuleField("Name", text_rules.name, validators=[InputRequired("Write a name.")])
 
 
+def recomputing_page(template: str, form: FlaskForm, **values: Any) -> tuple[str, int]:
+    """A form whose change has all figures of the shop recomputed; it says how long that takes."""
+    page = member_request()
+    return form_page(
+        template,
+        form,
+        recomputing=recomputing.read(page.connection, page.member.shop_key),
+        refresh_minutes=REFRESH_MINUTES.get(),
+        **values,
+    )
+
+
 @blueprint.get("")
 @needs(MANAGE_CONNECTIONS, "set up a shop")
 def listed() -> Response:
@@ -98,7 +111,7 @@ def listed() -> Response:
 
 
 def ago_of(page: MemberRequest) -> Callable[[int], str]:
-    """How the list says how long ago an instant was."""
+    """A function that gives the words of the list for how long ago an instant was."""
     return lambda instant: _ago(page.now - instant)
 
 
@@ -130,9 +143,8 @@ def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, 
     """The events of the last days of each of these forms that counts, by its id."""
     shop = find_shop(page.connection, page.member.shop_key)
     last = local_day(page.now, shop.timezone)
-    sums = read(
-        page.connection, "all_forms", shop.edition, last - _DAYS + 1, last, by=("form", "day")
-    )
+    rows = DailyRows(page.connection, shop.edition, last - _DAYS + 1, last)
+    sums = rows.sums("all_forms", by=("form", "day"))
     ids = {text_id(form.form_id): form.form_id for form in forms}
     found: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
     own = sums.at(np.flatnonzero(np.isin(sums["form"], list(ids))))
@@ -142,7 +154,7 @@ def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, 
 
 
 def _ago(micros: int) -> str:
-    """How long ago something was, as the script of the page says it."""
+    """Words for how long ago something was, as the script of the page has them."""
     seconds = max(micros // MICROS_PER_SECOND, 0)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -213,25 +225,17 @@ def merge(form_id: str) -> Any:
     form = MergeForm()
     form.into.choices = [
         ("", "Choose a form"),
-        *((other.form_id, _label(other)) for other in others),
+        *(
+            (other.form_id, f"{other.name}, on {other.path}" if other.path else other.name)
+            for other in others
+        ),
     ]
     if not form.validate_on_submit():
-        shop_key = member_request().member.shop_key
-        return form_page(
-            "form_merge.html",
-            form,
-            seen=own,
-            recomputing=recomputing.read(member_request().connection, shop_key),
-            refresh_minutes=REFRESH_MINUTES.get(),
-        )
+        return recomputing_page("form_merge.html", form, seen=own)
     into = str(form.into.data)
-    try:
-        with change() as page:
-            form_rules.merge(page.connection, page.member.shop_key, form_id, into)
-            page.record("form_merged", f"{form_id} into {into}")
-    except form_rules.CannotRule as error:
-        flash(str(error), "problem")
-        return _to_list()
+    with change() as page:
+        form_rules.merge(page.connection, page.member.shop_key, form_id, into)
+        page.record("form_merged", f"{form_id} into {into}")
     flash("The two are counted as one form.")
     return _to_list()
 
@@ -243,14 +247,8 @@ def split(form_id: str) -> Any:
     form = read_form(
         SplitForm, page_path=own.path, name=f"{own.name}, {own.path}" if own.path else ""
     )
-    member = member_request()
-    values = {
-        "seen": own,
-        "recomputing": recomputing.read(member.connection, member.member.shop_key),
-        "refresh_minutes": REFRESH_MINUTES.get(),
-    }
     if not form.validate_on_submit():
-        return form_page("form_split.html", form, **values)
+        return recomputing_page("form_split.html", form, seen=own)
     path, name = str(form.page_path.data), str(form.name.data)
     try:
         with change() as page:
@@ -260,7 +258,7 @@ def split(form_id: str) -> Any:
             page.record("form_split", f"{form_id} by {path}: {part}")
     except form_rules.CannotRule as error:
         form.page_path.errors = [str(error)]
-        return form_page("form_split.html", form, **values)
+        return recomputing_page("form_split.html", form, seen=own)
     flash(f"{own.name} is split: what happens on {path} is counted as {name}.")
     return _to_list()
 
@@ -269,13 +267,9 @@ def split(form_id: str) -> Any:
 @_edits
 def undo_split(form_id: str) -> Any:
     _own(form_id)
-    try:
-        with change() as page:
-            if form_rules.undo_split(page.connection, page.member.shop_key, form_id, page.now):
-                page.record("form_split_undone", form_id)
-    except form_rules.CannotRule as error:
-        flash(str(error), "problem")
-        return _to_list()
+    with change() as page:
+        if form_rules.undo_split(page.connection, page.member.shop_key, form_id, page.now):
+            page.record("form_split_undone", form_id)
     flash("The two are counted as one form again.")
     return _to_list()
 
@@ -284,13 +278,9 @@ def undo_split(form_id: str) -> Any:
 @_edits
 def leave_out(form_id: str) -> Any:
     _own(form_id)
-    try:
-        with change() as page:
-            form_rules.leave_out(page.connection, page.member.shop_key, form_id)
-            page.record("form_left_out", form_id)
-    except form_rules.CannotRule as error:
-        flash(str(error), "problem")
-        return _to_list()
+    with change() as page:
+        form_rules.leave_out(page.connection, page.member.shop_key, form_id)
+        page.record("form_left_out", form_id)
     flash("The form is left out.")
     return _to_list()
 
@@ -306,8 +296,10 @@ def count_again(form_id: str) -> Any:
     return _to_list()
 
 
-def _label(form: SeenForm) -> str:
-    return f"{form.name}, on {form.path}" if form.path else form.name
+@blueprint.errorhandler(form_rules.CannotRule)
+def _cannot(error: form_rules.CannotRule) -> Any:
+    flash(str(error), "problem")
+    return _to_list()
 
 
 def _to_list() -> Any:

@@ -13,12 +13,11 @@ from typing import Any, Final
 from flask import Response, flash, make_response, redirect, render_template, request, url_for
 from sqlalchemy import Row
 
-from warehouse.domain.currencies import DECIMALS
 from warehouse.domain.example_rows import EXAMPLE_ROWS
-from warehouse.domain.zones import ZONES
-from warehouse.operations import recomputing, shop_arrivals, shop_pulls, shop_registry, uncollected
-from warehouse.operations.shop_registry import ShopSettings
-from warehouse.operations.shop_state import read_state
+from warehouse.domain.time import ZONES
+from warehouse.domain.vocabulary import DECIMALS
+from warehouse.intake import shop_pulls
+from warehouse.operations import collectors
 from warehouse.settings import (
     CREDENTIALS_KEY,
     REFRESH_MINUTES,
@@ -26,6 +25,9 @@ from warehouse.settings import (
     collects_for_visitors,
     collects_here_alone,
 )
+from warehouse.shops import recomputing, shop_arrivals, shop_registry
+from warehouse.shops.shop_registry import ShopSettings
+from warehouse.shops.shop_state import read_state
 from web.auth import operators, sessions, write_keys
 from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
@@ -58,7 +60,7 @@ KINDS: Final = {
 # The kinds without which there are no figures.
 _NEEDED: Final = ("events", "orders")
 _RELOAD_SECONDS: Final = 10
-# For so long the page tells of events that were dropped.
+# The page tells of dropped events for so long.
 _TOLD_DAYS: Final = 7
 _TYPES: Final = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 
@@ -91,14 +93,17 @@ def show() -> Response:
         arrivals=arrivals,
         has_begun=len(missing) < len(_NEEDED),
         state=state,
-        without_id=uncollected.find(connection, shop_key, uncollected.NO_ID, page.now, _TOLD_DAYS),
+        without_id=collectors.find_uncollected(
+            connection, shop_key, collectors.NO_ID, page.now, _TOLD_DAYS
+        ),
         awaits=awaits,
         reload_seconds=_RELOAD_SECONDS if reloads else None,
         now=page.now,
         **seen_forms.list_values(page),
         ago=seen_forms.ago_of(page),
     )
-    # With the address: a browser does not load a page again whose address ends with a place on it.
+    # The header names the address: a browser does not load a page again whose address ends with a
+    # place on it.
     refresh = f"{_RELOAD_SECONDS}; url={url_for('setup.show')}"
     return make_response(body, {"Refresh": refresh} if reloads else {})
 

@@ -10,17 +10,17 @@ from sqlalchemy import Connection, Row
 from web.auth import invitations, members, one_time_links, operators, passwords, sessions
 from web.auth import sign_in as auth
 from web.auth.audit import Actor, Change
-from web.auth.gcra import client_network
 from web.auth.one_time_links import Purpose
 from web.auth.sign_in_limits import Attempt, SignInRefused, TooManyAttempts, counted
 from web.http.errors import CODES, Refusal
+from web.http.services import services
+from web.limits.gcra import client_network
 from web.pages import browser_cookie, page_request
 from web.pages.forms import FirstMemberForm, FirstShopForm, PasswordForm, SignInForm, SignInLinkForm
 from web.pages.page_request import FORM, client_address, database, now, open_connection
 from web.pages.rendering import form_page
 from web.pages.return_address import own_page_or
 from web.pages.setup import shop_page
-from web.services import services
 
 blueprint: Final = page_request.public_blueprint("sign_in", __name__)
 
@@ -66,8 +66,8 @@ def sign_in() -> Any:
 def follow_link(token: str) -> Any:
     """Sign the link's member in, in place of whoever is signed in in this browser.
 
-    Asks with a button. Programs look at links ahead of people, and a link works once; and a link that a
-    stranger sends would have people look at, and work on, another account without noticing."""
+    Asks with a button. Programs look at links ahead of people, and a link works once; and by a link that a
+    stranger sends, people would look at, and work on, another account without noticing."""
     connection = open_connection(write=False)
     link = _find_link(connection, "sign-in", token)
     present = page_request.signed_in(connection)
@@ -93,7 +93,7 @@ def follow_link(token: str) -> Any:
 
 @blueprint.route("/first/<token>", methods=FORM)
 def begin(token: str) -> Any:
-    """The first member says who they are, and goes on to their password and shop."""
+    """Ask the first member who they are, and go on to their password and shop."""
     with closing(database().read()) as connection:
         if not one_time_links.is_first(connection, token, now()):
             raise _dead_link()
@@ -110,7 +110,7 @@ def begin(token: str) -> Any:
 
 @blueprint.route("/password/<token>", methods=FORM)
 def set_password(token: str) -> Any:
-    """For an operator without a shop, also to add the first one."""
+    """Set a password; for an operator without a shop, also add the first one."""
     with closing(database().read()) as connection:
         link = _find_link(connection, "password", token)
         shops = sessions.list_shops(connection, link.member_key)
@@ -204,7 +204,7 @@ def invited(token: str) -> Any:
 
 
 def _find_invitation(connection: Connection, token: str) -> Row:
-    """Raises the 404."""
+    """Find the invitation of a link. Raises the 404."""
     found = invitations.find(connection, token, now())
     if found is None:
         raise _dead_link()
@@ -238,7 +238,7 @@ def _password_page(form: PasswordForm, link: Row) -> tuple[str, int]:
 
 
 def _find_link(connection: Connection, purpose: Purpose, token: str) -> Row:
-    """Raises the 404."""
+    """Find a link. Raises the 404."""
     link = one_time_links.find(connection, purpose, token, now())
     if link is None:
         raise _dead_link()

@@ -13,11 +13,10 @@ import numpy as np
 from sqlalchemy import bindparam, select
 
 from warehouse.daily.group_sum import Column, add_up, distinct
-from warehouse.domain.currencies import minor_units
 from warehouse.domain.figures import count, money, number
 from warehouse.domain.rounding import percent, ratio
 from warehouse.domain.time import MICROS_PER_SECOND, NEVER, iso_millis
-from warehouse.domain.vocabulary import UTM_FIELDS
+from warehouse.domain.vocabulary import UTM_FIELDS, minor_units
 from warehouse.tables import ad_account
 from web.api.ad_campaigns import (
     Campaign,
@@ -196,8 +195,13 @@ def ad_spend(query: Query) -> Answer:
     entries.sort(key=_order)
     others = entries[query.limits.rows :]
     entries = entries[: query.limits.rows] + _summed(others)
+    shown = [_row(query, campaigns, entry) for entry in entries]
+    if unattributed.orders:
+        last = {name: 0 if name in ROW.figures else "" for name in ROW.columns}
+        last |= {"campaignName": "unattributed", "attributedOrders": unattributed.orders}
+        shown.append(last | {"attributedNetRevenueCents": unattributed.net})
     data = {
-        "rows": [_row(query, campaigns, entry) for entry in entries] + _unattributed(unattributed),
+        "rows": shown,
         "attributionCoverage": coverage,
         "unavailableProviders": unavailable_providers(query, without_rate),
     }
@@ -287,15 +291,6 @@ def _row(query: Query, campaigns: Campaigns, entry: _Entry) -> dict[str, Any]:
     }
 
 
-def _unattributed(outcome: Outcome) -> list[dict[str, Any]]:
-    """The row of the orders that belong to no campaign; none without such orders."""
-    if not outcome.orders:
-        return []
-    row = {name: 0 if name in ROW.figures else "" for name in ROW.columns}
-    orders = {"attributedOrders": outcome.orders, "attributedNetRevenueCents": outcome.net}
-    return [row | {"campaignName": "unattributed"} | orders]
-
-
 def outcomes_of(query: Query, campaigns: Campaigns) -> tuple[Outcomes, dict[str, float | None]]:
     """The outcome of each campaign; and by provider, the percentage of its submissions (by `utm_source`)
     that belong to a campaign, None without submissions."""
@@ -325,10 +320,12 @@ def outcomes_of(query: Query, campaigns: Campaigns) -> tuple[Outcomes, dict[str,
         if counts:
             counts[0] += submissions if campaign else 0
             counts[1] += submissions
-    return outcomes, {
-        provider: _coverage(by_source[source] for source in sources_of(provider))
-        for provider in campaigns.providers
-    }
+    coverage: dict[str, float | None] = {}
+    for provider in campaigns.providers:
+        of_provider = [by_source[source] for source in sources_of(provider)]
+        with_campaign, of_all = map(sum, zip(*of_provider, strict=True))
+        coverage[provider] = percent(with_campaign, of_all) if of_all else None
+    return outcomes, coverage
 
 
 def _add_orders(outcomes: list[Outcome], group_keys: Column, ordered: dict[str, Column]) -> None:
@@ -351,11 +348,6 @@ def _add_orders(outcomes: list[Outcome], group_keys: Column, ordered: dict[str, 
         outcome.orders = int(orders[start:end].sum())
         outcome.net = sum(amounts)
         outcome.net_by_day = dict(zip(days[start:end].tolist(), amounts, strict=True))
-
-
-def _coverage(counts: Iterable[Iterable[int]]) -> float | None:
-    with_campaign, submissions = map(sum, zip(*counts, strict=True))
-    return percent(with_campaign, submissions) if submissions else None
 
 
 def unavailable_providers(query: Query, without_rate: set[str]) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ DAILY_ROW: Final = Row(
 _TYPES: Final = ("type", tuple(enumerate(ATTRIBUTION_TYPES)))
 
 
-@get("/attribution", "analytics:read", ROW)
+@get("/attribution", "analytics:read", ROW, page="/revenue")
 def attribution(query: Query) -> list[dict[str, Any]]:
     """The shop's revenue by attribution type.
 
@@ -54,7 +54,7 @@ def attribution(query: Query) -> list[dict[str, Any]]:
     return grid(ROW, [query.sums("attribution", by=("type",))], _TYPES)
 
 
-@get("/attribution/daily", "analytics:read", DAILY_ROW)
+@get("/attribution/daily", "analytics:read", DAILY_ROW, page="/revenue")
 def attribution_daily(query: Query) -> list[dict[str, Any]]:
     """The shop's revenue by attribution type, day by day.
 

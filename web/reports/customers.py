@@ -113,7 +113,7 @@ _DIMENSIONS: Final = {
 
 
 def horizon_clock(query: Query) -> tuple[int, int]:
-    """Today, until every customer acquired in the window has all horizons behind them."""
+    """A clock that moves with the day until every customer of the window has all horizons behind them."""
     return min(query.today, query.window.last + max(LTV_HORIZONS)), NEVER
 
 
@@ -137,14 +137,6 @@ def lifetime_value(query: Query, dimension: str) -> Answer:
         return ((names.get(form_id),) for (form_id,) in texts)
 
     row, summary, keys = _DIMENSIONS[dimension]
-    sums, limit = _sums(query, summary, keys), query.limits.rows
-    more = names_of if dimension == "form" else None
-    answer = ranked(row, sums, keys, query.texts_of, "netRevenueCents", limit, more)
-    return replace(answer, data={"dimension": dimension, "rows": answer.data})
-
-
-def _sums(query: Query, summary: str, keys: tuple[str, ...]) -> Sums:
-    """The sums by the keys, those of horizons too."""
     cells = query.cells(summary, ("day", *keys))
     days = cells.pop("day")
     for horizon in LTV_HORIZONS:
@@ -152,4 +144,7 @@ def _sums(query: Query, summary: str, keys: tuple[str, ...]) -> Sums:
         is_over = days + horizon <= query.today
         cells[f"customers_{horizon}"] = cells["customers"] * is_over
         cells[f"net_{horizon}"] = cells[f"net_{horizon}"] * is_over
-    return Sums(total(cells, keys))
+    sums, limit = Sums(total(cells, keys)), query.limits.rows
+    more = names_of if dimension == "form" else None
+    answer = ranked(row, sums, keys, query.texts_of, "netRevenueCents", limit, more)
+    return replace(answer, data={"dimension": dimension, "rows": answer.data})

@@ -82,21 +82,16 @@ def discount_performance(query: Query) -> Answer:
     """
 
     def code_of(_texts: list[Texts], discounts: Column) -> Iterator[tuple[str | None]]:
-        codes = _single_codes(query, discounts.tolist())
+        codes = {}
+        for ids in in_chunks(discounts.tolist()):
+            values = {"edition": query.shop.edition, "discounts": ids}
+            for discount, least, greatest in query.connection.execute(_CODES, values):
+                # Those that ever had exactly one.
+                if least and least == greatest:
+                    codes[discount] = least
         texts = query.texts(codes.values())
         return ((texts[codes[each]] if each in codes else None,) for each in discounts.tolist())
 
     sums = query.sums("discount", by=("discount",))
     limit = query.limits.rows
     return ranked(ROW, sums, ["discount"], query.texts_of, "orders issued", limit, code_of)
-
-
-def _single_codes(query: Query, discounts: list[int]) -> dict[int, int]:
-    """discount -> code, for the discounts that ever had exactly one code."""
-    codes = {}
-    for ids in in_chunks(discounts):
-        values = {"edition": query.shop.edition, "discounts": ids}
-        for discount, least, greatest in query.connection.execute(_CODES, values):
-            if least and least == greatest:
-                codes[discount] = least
-    return codes

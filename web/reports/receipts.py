@@ -4,19 +4,16 @@ They are read from facts, a page at a time, and add up to the reports of the sam
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import orjson
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
-    Select,
     and_,
-    case,
+    bindparam,
     func,
-    literal,
     select,
     tuple_,
 )
@@ -48,8 +45,8 @@ from web.api.filters import (
     VARIANT,
     VISITOR,
     VISITORS,
+    has_utm,
     is_asked,
-    text_of,
     variant_id,
 )
 from web.api.meta import RECEIPTS_META
@@ -69,8 +66,6 @@ from web.reports.order_candidates import (
 )
 
 _PAGE_NEEDS: Final = VIEW_CUSTOMERS, "see orders"
-# Below every code, and no hash of a text.
-_NO_VALUE: Final = literal(-1, BigInteger)
 
 # fmt: off
 _COLUMNS: Final = (
@@ -139,16 +134,14 @@ def _of_utm(name: str) -> Parameter:
 _FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
 # fmt: on
 _order, _session, _utm = fact_order.c, fact_form_session.c, dim_utm.c
+_IS_CREDITED: Final = and_(
+    _session.edition == _order.edition, _session.session == _order.session, _order.session != 0
+)
 _FROM: Final = fact_order.outerjoin(
     dim_utm, and_(_utm.edition == _order.edition, _utm.utm == _order.utm)
-).outerjoin(
-    fact_form_session,
-    and_(
-        _session.edition == _order.edition,
-        _session.session == _order.session,
-        _order.session != 0,
-    ),
-)
+).outerjoin(fact_form_session, _IS_CREDITED)
+# A session that an order is credited to has orders. PostgreSQL reads these by an index, else all sessions.
+_COUNTED: Final = fact_order.outerjoin(fact_form_session, and_(_IS_CREDITED, _session.orders != 0))
 _READ: Final = (
     *(
         _order[name]
@@ -159,6 +152,27 @@ _READ: Final = (
     *(func.coalesce(_utm[name], "").label(name) for name in UTM_FIELDS),
 )
 _POSITION: Final = tuple_(_order.created_at, _order.order_id)
+_ORDERS: Final = select(*_READ).select_from(_FROM)
+_NEWEST_FIRST: Final = _ORDERS.order_by(_order.created_at.desc(), _order.order_id.desc())
+_used, _issued = fact_order_code.c, fact_code_issued.c
+# The first code that an order used and that its submission was issued.
+_CODES: Final = (
+    select(_used.order, func.min(dim_text.c.text))
+    .join(fact_order, and_(_order.edition == _used.edition, _order.order == _used.order))
+    .join(
+        fact_code_issued,
+        and_(
+            _issued.edition == _used.edition,
+            _issued.session == _order.session,
+            _issued.code == _used.code,
+        ),
+    )
+    .join(dim_text, and_(dim_text.c.edition == _used.edition, dim_text.c.id == _used.code))
+    .where(
+        _used.edition == bindparam("edition"), _used.order.in_(bindparam("orders", expanding=True))
+    )
+    .group_by(_used.order)
+)
 
 
 @get(
@@ -180,18 +194,26 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     their number and their net revenue, over all pages. No e-mail address, customer or visitor is in them.
     """
     kept = and_(*_kept(query, **filters))
-    sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
-    # Only filters ask for more than an order itself has.
-    counted = sums.select_from(_FROM if query.filter else fact_order)
-    total, net = query.connection.execute(counted.where(kept)).one()
-    meta = {"total": total, "netRevenueCents": int(net), "nextCursor": None}
-    page = _newest_first(kept)
+
+    def add_up() -> tuple[int, int]:
+        sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
+        # Only filters ask for more than an order itself has.
+        counted = sums.select_from(_COUNTED if query.filter else fact_order)
+        number, money = query.connection.execute(counted.where(kept)).one()
+        return number, int(money)
+
+    # Each page has the sums of all.
+    name = f"orders {query.window} {filters} {query.filter}"
+    total, net = query.cache.get(name, query.shop.key, query.shop.data_version, add_up)
+    meta: dict[str, Any] = {"total": total, "netRevenueCents": net, "nextCursor": None}
+    page = _NEWEST_FIRST.where(kept)
     if cursor is not None:
         after = _read_cursor(cursor)
         if after is None or _order_row(query, after[1], _order.created_at == after[0]) is None:
             return Answer([], meta=meta)
         page = page.where(tuple_(*after) > _POSITION)
-    found = query.connection.execute(page.limit(limit + 1)).all()
+    # To find that there is none takes a look at every order.
+    found = query.connection.execute(page.limit(limit + 1)).all() if total else []
     shown = found[:limit]
     if len(found) > limit:
         meta["nextCursor"] = _write_cursor(shown[-1].created_at, shown[-1].order_id)
@@ -207,19 +229,8 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
 )
 def first_orders(query: Query, **filters: str | None) -> Answer:
     """The newest orders that meet all filters, as many as an answer may have: for the file of a page."""
-    found = query.connection.execute(
-        _newest_first(and_(*_kept(query, **filters))).limit(query.limits.rows)
-    ).all()
-    return Answer(_receipts(query, found, ROW))
-
-
-def _newest_first(kept: ColumnElement[bool]) -> Select[Any]:
-    return (
-        select(*_READ)
-        .select_from(_FROM)
-        .where(kept)
-        .order_by(_order.created_at.desc(), _order.order_id.desc())
-    )
+    newest = _NEWEST_FIRST.where(*_kept(query, **filters)).limit(query.limits.rows)
+    return Answer(_receipts(query, query.connection.execute(newest).all(), ROW))
 
 
 def _is(shop: Shop, order_id: str) -> ColumnElement[bool]:
@@ -279,38 +290,24 @@ def _kept(
             )
             .exists()
         )
-    yield from _filtered(query.filter)
+    if filter := query.filter:
+        # UTM is the effective one; all else is of the session that the order is credited to.
+        yield has_utm(_order.utm, query.shop.edition, filter)
+        # An order that is credited to none has no session, and no value that is asked for.
+        visitor, device, variant = (filter.get(name) for name in ("visitor", "device", "variant"))
+        kind = device and DEVICES.index(device)
+        # A session without a device counts under "other".
+        yield is_asked(_session.device, kind, 0 if kind == OTHER_DEVICE else kind)
+        yield is_asked(_session.is_first_session, visitor and VISITORS.index(visitor))
+        yield is_asked(_session.variant, variant and variant_id(variant))
     if customer is not None:
         yield _order.customer_type == CUSTOMER_TYPES.index(customer)
 
 
-def _filtered(filter: Mapping[str, str]) -> Iterable[ColumnElement[bool]]:
-    """The conditions of the filters: UTM is the effective one, all else is of the session that the order is
-    credited to."""
-    if not filter:
-        return
-    for name in UTM_FILTERS:
-        yield is_asked(
-            func.coalesce(_utm[name], ""), text_of(filter[name]) if name in filter else None
-        )
-    visitor, device, variant = (filter.get(name) for name in ("visitor", "device", "variant"))
-    for value, wanted in (
-        # A session without a device counts under "other".
-        (
-            func.coalesce(func.nullif(_session.device, 0), OTHER_DEVICE),
-            device and DEVICES.index(device),
-        ),
-        (_session.is_first_session, visitor and VISITORS.index(visitor)),
-        (_session.variant, variant and variant_id(variant)),
-    ):
-        # An order that is credited to none has no value that is asked for.
-        yield is_asked(case((_order.session == 0, _NO_VALUE), else_=value), wanted)
-
-
 def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:
     """An order of the shop; None where there is none, or it is a test."""
-    found = select(*_READ).select_from(_FROM)
-    return query.connection.execute(found.where(_is(query.shop, order_id), *also)).one_or_none()
+    found = _ORDERS.where(_is(query.shop, order_id), *also)
+    return query.connection.execute(found).one_or_none()
 
 
 def _receipts(
@@ -319,7 +316,11 @@ def _receipts(
     """The rows of orders; `more` are further plain columns of each."""
     forms = query.texts({order.form for order in found})
     names = query.form_names([form for form in forms.values() if form])
-    codes = _codes(query, found) if query.sees_codes else {}
+    codes: dict[int, str] = {}
+    by_code = [order.order for order in found if order.type == BY_CODE]
+    if query.sees_codes and by_code:
+        values = {"edition": query.shop.edition, "orders": by_code}
+        codes = {row[0]: row[1] for row in query.connection.execute(_CODES, values)}
     lines = [
         row.filled(
             (
@@ -345,31 +346,6 @@ def _receipts(
         for order, *each in zip(found, *more, strict=True)
     ]
     return [{name: line[name] for name in row.columns} for line in lines]
-
-
-def _codes(query: Query, receipts: Sequence[Any]) -> Mapping[int, str]:
-    """By order, the first code that it used and that its submission was issued."""
-    used, issued = fact_order_code.c, fact_code_issued.c
-    by_code = {order.order for order in receipts if order.type == BY_CODE}
-    statement = (
-        select(used.order, func.min(dim_text.c.text))
-        .join(
-            fact_order,
-            and_(_order.edition == used.edition, _order.order == used.order),
-        )
-        .join(
-            fact_code_issued,
-            and_(
-                issued.edition == used.edition,
-                issued.session == _order.session,
-                issued.code == used.code,
-            ),
-        )
-        .join(dim_text, and_(dim_text.c.edition == used.edition, dim_text.c.id == used.code))
-        .where(used.edition == query.shop.edition, used.order.in_(by_code))
-        .group_by(used.order)
-    )
-    return {row[0]: row[1] for row in query.connection.execute(statement)} if by_code else {}
 
 
 def _write_cursor(created_at: int, order_id: str) -> str:

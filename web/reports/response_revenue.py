@@ -6,7 +6,7 @@ import numpy as np
 
 from warehouse.catalogue import OUTCOMES
 from warehouse.daily.group_sum import Column, total
-from warehouse.daily.reader import Sums
+from warehouse.daily.reader import Sums, stacked
 from warehouse.domain.figures import OUTCOME
 from web.api.endpoint import get
 from web.api.filters import FILTERS
@@ -62,7 +62,8 @@ def response_revenue(query: Query) -> Answer:
     # Value 0 stands for any answer at all, whatever its type.
     answered = _at(columns, columns["value"] == 0)
     answered = _at(answered, np.searchsorted(answered["field"], fields))
-    rows = _stacked(*_limited_values(query, values), _without_answer(query, answered))
+    parts = *_limited_values(query, values), _without_answer(query, answered)
+    rows = stacked(sorted(set.intersection(*map(set, parts))), *parts)
     # Whether there are lists is said of a field, in all its rows.
     rows["lists"] = answered["lists"][rows["field"]]
     return _answer(query, fields, rows)
@@ -135,9 +136,3 @@ def _at(columns: Columns, rows: Column) -> Columns:
 
 def _of_type(row_type: int, rows: Columns) -> Columns:
     return {**rows, "row_type": np.full(len(rows["field"]), row_type)}
-
-
-def _stacked(*parts: Columns) -> Columns:
-    """The rows of all parts; the columns that all of them have."""
-    names = set.intersection(*(set(part) for part in parts))
-    return {name: np.concatenate([part[name] for part in parts]) for name in sorted(names)}

@@ -54,7 +54,14 @@ ROW: Final = Row(
 # fmt: on
 
 
-@get("/revenue/by-form", "analytics:read", ROW, clock_of(SUBMISSION_CLOCK), filters=FILTERS)
+@get(
+    "/revenue/by-form",
+    "analytics:read",
+    ROW,
+    clock_of(SUBMISSION_CLOCK),
+    filters=FILTERS,
+    page="/forms",
+)
 def revenue_by_form(query: Query, clock: str) -> list[dict[str, Any]]:
     """Revenue by form.
 
@@ -69,7 +76,12 @@ def revenue_by_form(query: Query, clock: str) -> list[dict[str, Any]]:
         return _rows(query, lines)
     # Milestones and conversions stay on the submission clock, as in the days of a form.
     none = dict.fromkeys(submitted.columns, 0)
-    ordered = _ordered(query)
+    by_day = query.sums("form_orders", by=("form", "submitted"))
+    is_earlier = by_day["submitted"] < query.window.first
+    columns = {name: column for name, column in by_day.columns.items() if name != "submitted"}
+    columns["earlier_orders"] = by_day["orders"] * is_earlier
+    columns["earlier_net"] = (by_day["gross"] - by_day["refunded"]) * is_earlier
+    ordered = Sums(total(columns, ("form",)))
     orders = _by_form(ordered)
     no_orders = dict.fromkeys(ordered.columns, 0)
     rows = _rows(
@@ -99,17 +111,6 @@ def _rows(query: Query, lines: Mapping[int, Mapping[str, int]]) -> list[dict[str
     names = query.form_names(list(texts.values()))
     rows = [ROW.filled((texts[form], names.get(texts[form])), line) for form, line in shown.items()]
     return sorted(rows, key=lambda row: (-row["netRevenueCents"], row["formId"]))
-
-
-def _ordered(query: Query) -> Sums:
-    """The orders of the window by the form that they are credited to, and how much of them comes from earlier
-    submissions."""
-    sums = query.sums("form_orders", by=("form", "submitted"))
-    is_earlier = sums["submitted"] < query.window.first
-    columns = {name: column for name, column in sums.columns.items() if name != "submitted"}
-    columns["earlier_orders"] = sums["orders"] * is_earlier
-    columns["earlier_net"] = (sums["gross"] - sums["refunded"]) * is_earlier
-    return Sums(total(columns, ("form",)))
 
 
 def _by_form(sums: Sums) -> dict[int, dict[str, int]]:

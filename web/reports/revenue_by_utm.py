@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from warehouse.daily.group_sum import Column, distinct, total
-from warehouse.daily.reader import Sums
+from warehouse.daily.reader import Sums, stacked
 from warehouse.domain.figures import OUTCOME, REVENUE, count, money
 from warehouse.domain.hash_ids import SEPARATOR, text_id
 from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED, UTM_FIELDS
@@ -93,7 +93,7 @@ def _campaign_cells(query: Query) -> Columns:
     # All orders here are attributed.
     attributed = {"attributed": orders["orders"]}
     orders = {name: column[is_attributed] for name, column in (orders | attributed).items()}
-    return _one_below_the_other(submissions, orders)
+    return stacked([*(submissions | orders)], submissions, orders)
 
 
 # By dimension: its row, and its cells by UTM.
@@ -150,17 +150,3 @@ def _grouped(query: Query, utms: Column, fields: Sequence[int]) -> tuple[Column,
     )
     _, first, group = np.unique(group_ids, return_index=True, return_inverse=True)
     return group[index], ids[first]
-
-
-def _one_below_the_other(above: Columns, below: Columns) -> Columns:
-    """The rows of both, with 0 where one lacks a column."""
-    rows = [len(columns["utm"]) for columns in (above, below)]
-    return {
-        name: np.concatenate(
-            [
-                columns.get(name, np.zeros(count, dtype=np.int64))
-                for columns, count in zip((above, below), rows, strict=True)
-            ]
-        )
-        for name in above | below
-    }

@@ -36,7 +36,7 @@ ROW: Final = Row(
 
 
 def _age_clock(query: Query) -> Clock:
-    """A row for each day of the window: before the first rollup, a setting alone says how many."""
+    """The clock of all rows. Before the first rollup, a setting alone says how many rows there are."""
     rows = window_days(query.shop) + 1
     today, until = old_enough_clock(query, rows)
     return (today, rows), until

@@ -2,7 +2,7 @@
 
 granian holds connections outside of Python: a client that is silent, sends half of its headers or does
 not read its answer takes no thread (tests/web/server/test_slow_clients.py). A request takes one
-(`slots.py`). `connections.py` bounds what granian does not.
+(`web/limits/slots.py`). `web/limits/connections.py` bounds what granian does not.
 """
 
 import atexit
@@ -25,17 +25,17 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
+from warehouse.domain.time import now_micros
 from warehouse.environment import hide_memory
 from warehouse.setting_values import SettingError
 from warehouse.settings import METRICS_HOST, METRICS_PORT, TRUSTED_PROXIES, WAREHOUSE_URL
 from web.app import close_app, create_app
-from web.clock import wall_clock
 from web.db.database import Database
 from web.http.rate_limits import RateBuckets
-from web.server.connections import Connections, WholeAnswers
+from web.http.services import services_of
+from web.limits.connections import Connections, WholeAnswers
+from web.limits.slots import LOOK_UPS, THREADS, UPLOAD_THREADS
 from web.server.shared_folder import shared_folder
-from web.server.slots import LOOK_UPS, THREADS, UPLOAD_THREADS
-from web.services import services_of
 
 GRACE_SECONDS: Final = 25
 """The longest that requests in flight may take after SIGTERM."""
@@ -45,7 +45,7 @@ _HEADERS_SECONDS: Final = 15
 # Request line and headers.
 _MAX_HEAD_BYTES: Final = 64 * 1024
 # How long Python runs a thread while others wait: a short request would wait for so long several times.
-# It is a fiftieth of Python's own interval.
+# This is a fiftieth of Python's interval.
 _SWITCH_SECONDS: Final = 0.0001
 # New objects after which Python looks through them for garbage. It looks through all objects by the clock,
 # since this stops every request.
@@ -140,7 +140,7 @@ def _room_for_connections() -> int:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raises OSError where the address cannot be listened on. (The processes share the port, so that a
+    """Raise OSError where the address cannot be listened on. (The processes share the port, so that a
     second server would start beside the first.)"""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listener:
@@ -167,7 +167,7 @@ def _load_app(rate_buckets: str, is_measured: bool) -> Any:
 
 
 def watched(app: Callable[..., Any]) -> WholeAnswers:
-    """The application of this process, whose connections are looked after from now on."""
+    """Wrap the application of this process, and look after its connections from now on."""
     connections = Connections(TRUSTED_PROXIES.get())
     connections.watch()
     # All that is loaded by now stays until the process ends. To look through it for garbage stopped every
@@ -176,38 +176,35 @@ def watched(app: Callable[..., Any]) -> WholeAnswers:
     gc.freeze()
     # An answer of ten thousand rows had Python look through all objects four times, 30 ms each.
     gc.set_threshold(_YOUNG_OBJECTS, 10, _NEVER)
-    Thread(target=_collect_garbage, daemon=True).start()
+
+    def collect_garbage() -> None:
+        while True:
+            time.sleep(_COLLECT_SECONDS)
+            gc.collect()
+
+    Thread(target=collect_garbage, daemon=True).start()
     return WholeAnswers(app, connections)
 
 
 def begin_worker() -> None:
     """Prepare this process, which granian has started, for requests."""
     hide_memory()
-    Thread(target=_end_with_parent, daemon=True).start()
+    parent = multiprocessing.parent_process()
+
+    def end_with_parent() -> None:
+        # It would hold the port, so that no other server could start, and nobody would replace it.
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
     sys.setswitchinterval(_SWITCH_SECONDS)
 
 
-def _collect_garbage() -> None:
-    """Look through all objects for garbage, once a minute."""
-    while True:
-        time.sleep(_COLLECT_SECONDS)
-        gc.collect()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it has died: it would hold the port, so that no other
-    server could start, and nobody would replace it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
 def _serve_metrics(host: str, port: int, folder: Path) -> None:
-    from web.metrics.endpoint import serve_metrics
-    from web.metrics.warehouse_gauges import WarehouseGauges
+    from web.metrics.endpoint import WarehouseGauges, serve_metrics
 
-    serve_metrics(host, port, folder, WarehouseGauges(Database(WAREHOUSE_URL.get()), wall_clock))
+    serve_metrics(host, port, folder, WarehouseGauges(Database(WAREHOUSE_URL.get()), now_micros))
 
 
 def _address(host: str, port: int) -> str:

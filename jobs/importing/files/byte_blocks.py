@@ -6,7 +6,8 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -70,11 +71,10 @@ class Lines(NamedTuple):
 def lines_of(path: Path) -> Iterator[Lines]:
     """All lines of a file, some megabytes at a time. Raises OSError."""
     number = 1
-    with path.open("rb") as file:
-        for part, blocks in enumerate(_parts(file, path)):
-            for lines in _lines(file, blocks, number):
-                yield lines._replace(part=part)
-                number = lines.first + len(lines.lines)
+    for part, blocks in enumerate(parts_of(path)):
+        for lines in _lines(blocks, number):
+            yield lines._replace(part=part)
+            number = lines.first + len(lines.lines)
 
 
 def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
@@ -86,9 +86,14 @@ def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def parts_of(path: Path) -> Iterator[Iterator[tuple[bytes, int]]]:
-    """The same for each file of an archive, one after the other."""
+    """`blocks_of` for each file of an archive, one after the other; any other file is one part."""
     with path.open("rb") as file:
-        for blocks in _parts(file, path):
+        suffix = path.suffix.lower()
+        if suffix == ".zip":
+            parts = _unzipped(file, path)
+        else:
+            parts = iter([_as_text(_inflated(file) if suffix == ".gz" else _blocks(file.read))])
+        for blocks in parts:
             yield _counted(file, blocks)
 
 
@@ -99,30 +104,17 @@ def _counted(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[tuple[bytes, i
         yield block, file.tell()
 
 
-def _parts(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
-    """The blocks of each file of an archive; of another file its own."""
-    suffix = path.suffix.lower()
-    if suffix == ".zip":
-        yield from _unzipped(file, path)
-    else:
-        yield _as_text(_inflated(file) if suffix == ".gz" else _plain(file))
-
-
 def _as_text(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """The blocks of a text as UTF-8, with line feeds: UTF-16, with halves of surrogate pairs escaped, and the
     line ends of old Macs, which their programs still write."""
     texts = _as_utf8(blocks)
     first = next(texts, b"")
-    has_returns = _ends_in_returns(first[:_HEAD])
+    # Whether the first line ends in a carriage return alone. Quotation marks hold lines of their own.
+    plain = _QUOTED.sub(b"", first[:_HEAD])
+    ended, line_feed = plain.find(b"\r"), plain.find(b"\n")
+    has_returns = ended >= 0 and line_feed != ended + 1 and not 0 <= line_feed < ended
     for block in chain([first], texts):
         yield block.replace(b"\r", b"\n") if has_returns else block
-
-
-def _ends_in_returns(head: bytes) -> bool:
-    """Whether the first line ends in a carriage return alone. Quotation marks hold lines of their own."""
-    plain = _QUOTED.sub(b"", head)
-    ended, line_feed = plain.find(b"\r"), plain.find(b"\n")
-    return ended >= 0 and line_feed != ended + 1 and not 0 <= line_feed < ended
 
 
 def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -150,9 +142,8 @@ def _utf16(head: bytes) -> str:
     return "utf-16-be" if not any(even) else "utf-16-le" if not any(odd) else ""
 
 
-def _plain(file: BinaryIO) -> Iterator[bytes]:
-    while block := file.read(CHUNK_BYTES // 4):
-        yield block
+def _blocks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    return iter(partial(read, CHUNK_BYTES // 4), b"")
 
 
 def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
@@ -190,8 +181,7 @@ def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
 def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> Iterator[bytes]:
     try:
         with archive.open(entry) as inner:
-            while block := inner.read(CHUNK_BYTES // 4):
-                yield block
+            yield from _blocks(inner.read)
     except _ZIP_ERRORS as error:
         raise _no_zip(path, error) from error
 
@@ -208,32 +198,28 @@ def _is_visible(entry: zipfile.ZipInfo) -> bool:
 
 
 def _natural(entry: zipfile.ZipInfo) -> list[tuple[int, str]]:
-    """The name, by which part 10 comes after part 9."""
+    """A sort key of an entry's name, by which part 10 comes after part 9."""
     pieces = re.split(r"(\d{1,9})", entry.filename)
     return [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
     """The blocks of a gzip file of one or more members, up to its damage (raises DamagedArchive)."""
-    archive = gzip.GzipFile(fileobj=file)
     try:
-        while block := archive.read1(CHUNK_BYTES // 4):
-            yield block
+        yield from _blocks(gzip.GzipFile(fileobj=file).read1)
     except EOFError:
         raise DamagedArchive("the archive is truncated") from None
     except (OSError, zlib.error) as error:
         raise DamagedArchive(f"the archive is damaged ({error})") from error
 
 
-def _lines(file: BinaryIO, blocks: Iterator[bytes], number: int) -> Iterator[Lines]:
+def _lines(blocks: Iterator[tuple[bytes, int]], number: int) -> Iterator[Lines]:
     parts: list[bytes] = []
-    size, skipping, start = 0, False, True
+    size, skipping, start, position = 0, False, True, 0
     broken: list[BrokenLine] = []
-    lost = None
+    lost = ""
     try:
-        for block in blocks:
-            check_time()
-            lines_read(block.count(b"\n"))
+        for block, position in blocks:
             if start and block:
                 block, start = block.removeprefix(BOM), False
             parts.append(block)
@@ -247,7 +233,7 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes], number: int) -> Iterator[Lin
                 if skipping:
                     ready[0], skipping = b"", False
                 _drop_too_long(number, ready, broken)
-                yield Lines(number, ready, broken, file.tell())
+                yield Lines(number, ready, broken, position)
                 number, broken = number + len(ready), []
             data = data[cut:]
             if skipping or len(data) > MAX_LINE_BYTES:
@@ -256,19 +242,16 @@ def _lines(file: BinaryIO, blocks: Iterator[bytes], number: int) -> Iterator[Lin
                 skipping, data = True, b""
             parts, size = [data], len(data)
     except DamagedArchive as error:
-        *ready, _ = b"".join(parts).split(b"\n")
-        if skipping and ready:
-            ready[0] = b""
-        why = f"{error}: the rest is unreadable"
-        lost = BrokenLine(number + len(ready), why, is_rest=True)
-    else:
-        ready = b"".join(parts).split(b"\n")
-        if skipping:
-            ready[0] = b""
-        if not ready[-1]:
-            ready.pop()
+        lost = f"{error}: the rest is unreadable"
+    ready = b"".join(parts).split(b"\n")
+    if skipping:
+        ready[0] = b""
+    # The last line of a damaged archive is cut short.
+    if lost or not ready[-1]:
+        ready.pop()
+    rest = BrokenLine(number + len(ready), lost, is_rest=True) if lost else None
     _drop_too_long(number, ready, broken)
-    yield Lines(number, ready, broken, file.tell(), lost)
+    yield Lines(number, ready, broken, position, rest)
 
 
 def _drop_too_long(first: int, lines: list[bytes], broken: list[BrokenLine]) -> None:

@@ -1,4 +1,4 @@
-"""Files are read as chunks of rows, column by column."""
+"""Chunks: some rows of a file, column by column, as its reader gives them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -59,32 +59,32 @@ class BrokenLine(NamedTuple):
 
 @dataclass
 class Chunk:
-    """Some rows of one file, in their order.
+    """Some rows of one file, in their order."""
 
-    `columns`: the values of each field that any row has, one per row (None for a row without one).
-    `lines`: the number of the line on which each row starts, from 1 (Parquet: of the row).
-    `text`: the JSON text of row i, or the line as it is in the file.
-    `textual`: whether the file writes numbers, booleans and lists as text (CSV, Parquet).
-    `broken`: the lines that could not be decoded. `position`: bytes of the file read so far.
-    `format`, `shop_id`: for rows of another system's file, its format and the shop that was named.
-    `counted`: further counts of that format. `left_out`: row, field and reason of what that format could not
-    use. `unread(i)`: by their names, the values of row i in columns that no field is. `is_export`: the rows
-    are the lines of another system's table, none of which comes twice. `refusal`: why the file as a whole
-    cannot be taken, as far as its readers have seen.
-    """
-
+    # The values of each field that any row has, one per row (None for a row without one).
     columns: dict[str, Values]
+    # The number of the line on which each row starts, from 1 (Parquet: of the row).
     lines: npt.NDArray[np.int64]
+    # The JSON text of row i, or the line as it is in the file.
     text: Callable[[int], str]
+    # Whether the file writes numbers, booleans and lists as text (CSV, Parquet).
     textual: bool = False
+    # The lines that could not be decoded.
     broken: list[BrokenLine] = field(default_factory=list)
+    # Bytes of the file read so far.
     position: int = 0
+    # The format of another system's file, and the shop that was named for it.
     format: str = ""
     shop_id: str = ""
+    # Further counts of that format.
     counted: dict[str, int] = field(default_factory=dict)
+    # Row, field and reason of what that format could not use.
     left_out: list[tuple[int, str, str]] = field(default_factory=list)
+    # The values of row i, by their names, in columns that no field is.
     unread: Callable[[int], dict[str, Any]] | None = None
+    # Whether the rows are the lines of another system's table, none of which comes twice.
     is_export: bool = False
+    # Why the file as a whole cannot be taken, as far as its readers have seen.
     refusal: str = ""
 
     def __len__(self) -> int:
@@ -115,26 +115,26 @@ def rows_of(values: Values, rows: npt.NDArray[np.int64]) -> Values:
 
 
 class WantedColumns(NamedTuple):
-    """The columns that a reader looks for.
-
-    `required`: the file must have them. `notation_of`: how the cells of a column may be written (see
-    `values/notation`), by its name. `reading`: how they are to be read, where they need not show it.
-    `are_alike`: whether all columns of numbers are written in one way, so that one shows it for all.
-    `keeps_others`: whether what is in other columns is wanted, too, to tell rows apart. `advice`: words for
-    the user of a file that lacks columns. `known`: whether a column of this name is one of a table, where
-    `names` do not have all its spellings."""
+    """The columns that a reader looks for."""
 
     names: Sequence[str]
+    # The file must have them.
     required: Sequence[str] = ()
+    # How the cells of a column may be written (see `values/notation`), by its name.
     notation_of: Callable[[str], str] = lambda _name: ""
+    # How cells are to be read, where they need not show it.
     reading: Reading = AS_SHOWN
+    # Whether all columns of numbers are written in one way, so that one shows it for all.
     are_alike: bool = False
+    # Whether other columns are wanted, too, to tell rows apart.
     keeps_others: bool = False
+    # Words for the user of a file that lacks columns.
     advice: str = ""
+    # Whether a column of this name is one of a table, where `names` do not have all its spellings.
     known: Callable[[str], bool] | None = None
 
     def count_known(self, given: Iterable[str]) -> int:
-        """How many of the names of columns are known."""
+        """The number of these names of columns that are known."""
         if self.known:
             return sum(map(self.known, set(given)))
         return len({name.lower() for name in self.names} & {name.lower() for name in given})

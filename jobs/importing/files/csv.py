@@ -60,7 +60,7 @@ class _Endless(Exception):
 
 
 class CsvRecord(NamedTuple):
-    """The number of its first line, its cells, and "" or why it is broken."""
+    """A record: the number of its first line, its cells, and why it is broken ("" if it is not)."""
 
     line: int
     cells: list[str]
@@ -84,7 +84,7 @@ class TableRows(NamedTuple):
 
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
-    """The file's records with all their columns; as `parts`."""
+    """The file's records with all their columns, as chunks; see `parts`."""
     return (_chunk(part, wanted) for part in parts(path, wanted))
 
 
@@ -157,8 +157,8 @@ _Ways = list[tuple[int, Callable[[list[str]], list[str]]]]
 
 
 def _ways(path: Path, wanted: WantedColumns) -> _Ways:
-    """How the file writes the cells of its columns: by its first rows, or by as many as it takes to be sure.
-    Raises UnreadableFile if they can be read in several ways."""
+    """The ways in which the file writes the cells of its columns, as its first rows show them, or as many
+    rows as it takes to be sure. Raises UnreadableFile if they can be read in several ways."""
     _, records, header = _open(path, wanted)
     shapes = [(place, name, wanted.notation_of(name)) for place, name in enumerate(header)]
     decimal, dates = wanted.reading.decimal, Dates(wanted.reading.dates)

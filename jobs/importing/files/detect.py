@@ -8,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from jobs.importing.files import csv, ndjson, parquet
 from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
 from jobs.importing.files.chunk import (
@@ -19,10 +17,9 @@ from jobs.importing.files.chunk import (
     WantedColumns,
     listed,
 )
-from jobs.importing.files.json import DECODE, json_values
+from jobs.importing.files.json import DECODE, UNDECODABLE, json_values
 from jobs.importing.formats import FORMATS, mapping, unrecognised
-from jobs.importing.formats.base import EXPORTED_AT, Format, Records, Sample, Target
-from jobs.importing.formats.projection import encode
+from jobs.importing.formats.base import EXPORTED_AT, Format, Records, Sample, Target, encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.errors import InvalidValue, quoted
@@ -71,16 +68,16 @@ class ShopNotNamed(NoSuchShop):
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """The options of an import besides the kind of file: its format, if it is another system's, the shop
-    it belongs to, and the order of a date's parts and the decimal mark of a table (see `values/notation`).
-    `exported_at`: the instant at which an export without versions was made. `came_at`: when the file came,
-    where that counts as its time."""
+    """The options of an import besides the kind of file: its format, if it is another system's, the shop it
+    belongs to, and the order of a date's parts and the decimal mark of a table (see `values/notation`)."""
 
     format: Format | None = None
     shop_id: str | None = None
     dates: str = ""
     decimal: str = ""
+    # The instant at which an export without versions was made.
     exported_at: int | None = None
+    # When the file came, where that counts as its time.
     came_at: int | None = None
 
     @property
@@ -159,7 +156,7 @@ def _refuse_exported_at(path: Path, options: ImportOptions, because: str) -> Non
 
 
 def _time_of(path: Path, options: ImportOptions) -> str:
-    """When a file was exported. Raises UnreadableFile where its time cannot be that."""
+    """The instant at which a file was exported. Raises UnreadableFile where its time cannot be that."""
     if options.exported_at is not None:
         return from_micros(options.exported_at).isoformat()
     came_at = options.came_at
@@ -182,7 +179,7 @@ def _dated(parts: Iterable[Records], at: str) -> Iterator[Records]:
 
 
 def _advice(kind: Kind) -> str:
-    """How to import a file that is not recognised, if another system wrote it."""
+    """Advice on how to import a file that is not recognised, if another system wrote it."""
     names = [format.name for format in FORMATS.values() if format.kind == kind.name]
     if not names:
         return ""
@@ -310,7 +307,7 @@ def answered_error(sample: Sample) -> str:
         return ""
     try:
         answer = DECODE(sample.head)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except UNDECODABLE:
         return ""
     answer = answer[0] if isinstance(answer, list) and answer else answer
     if not isinstance(answer, dict):

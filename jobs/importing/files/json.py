@@ -5,7 +5,7 @@ file is streamed: memory holds one record, of a limited size, and what comes bef
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from string import digits
 from typing import Any, Final, NamedTuple, TypeAlias, TypedDict
@@ -20,16 +20,16 @@ from jobs.importing.files.chunk import (
     MAX_LINE_BYTES,
     BrokenLine,
 )
-from warehouse.domain.json_values import read_float
+from warehouse.domain.text_rules import read_float
 
 # A place by its first name, with the places below it; without any, all that lies there is taken.
 Places: TypeAlias = dict[str, "Places"]
-Decode = Callable[[bytes], Any]
 Numbered = list[tuple[int, dict[str, Any]]]
 
 DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
 _ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
-_DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
+UNDECODABLE: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""The errors of DECODE."""
 _NOT_AN_OBJECT: Final = "not a JSON object"
 _TOO_DEEP: Final = "not JSON: its lists and objects lie too deep in each other"
 # Bytes by which the place of the records is told, and that the parser gets at once: it is slower with more.
@@ -50,15 +50,17 @@ _FAULTS: Final = {
 
 
 class JsonValue(NamedTuple):
-    """A record, or None and what is `wrong`. `number`: of its line, or of the record in the file;
-    `position`: bytes of the file read so far; `size`: what they are unpacked. `is_rest`: nothing can be read
-    from it on."""
+    """A record, or None and what is `wrong`."""
 
+    # The number of its line, or of the record in the file.
     number: int
     record: dict[str, Any] | None
+    # Bytes of the file read so far.
     position: int
+    # The size of these bytes, unpacked.
     size: int
     wrong: str = ""
+    # Whether nothing can be read from it on.
     is_rest: bool = False
 
     def as_broken(self) -> BrokenLine:
@@ -79,7 +81,7 @@ def places_of(sources: Iterable[str]) -> Places:
 
 
 def cut(value: Any, places: Places) -> Any:
-    """A record with these places alone; whole if there are none."""
+    """The parts of a record at these places; the whole record if there are none."""
     if not places:
         return value
     if isinstance(value, list):
@@ -147,12 +149,13 @@ def _is_lines(path: Path, list_members: frozenset[str]) -> bool:
     try:
         # An envelope alone in the file is streamed: its list may be larger than the memory.
         return list_members.isdisjoint(DECODE(line)) or bool(rest.strip())
-    except _DECODE_ERRORS:
+    except UNDECODABLE:
         return rest.lstrip().startswith(b"{")
 
 
 def _of_lines(path: Path, list_members: frozenset[str], places: Places) -> Iterator[JsonValue]:
-    decode = _decoder(places | {name: {} for name in list_members}) if places else DECODE
+    wanted = places and places | {name: {} for name in list_members}
+    decode = msgspec.json.Decoder(_type_of(wanted), float_hook=read_float).decode
     size = 0
     for lines in lines_of(path):
         for number, line in enumerate(lines.lines, lines.first):
@@ -161,7 +164,7 @@ def _of_lines(path: Path, list_members: frozenset[str], places: Places) -> Itera
                 continue
             try:
                 value = decode(line)
-            except _DECODE_ERRORS:
+            except UNDECODABLE:
                 yield JsonValue(number, None, lines.position, size, "not JSON")
                 continue
             for record in _unfolded(value, list_members):
@@ -171,12 +174,8 @@ def _of_lines(path: Path, list_members: frozenset[str], places: Places) -> Itera
             yield JsonValue(lost.line, None, lines.position, size, why, is_rest)
 
 
-def _decoder(places: Places) -> Decode:
-    """A function that decodes a JSON object as a dict of these places alone. It raises _DECODE_ERRORS."""
-    return msgspec.json.Decoder(_type_of(places), float_hook=read_float).decode
-
-
 def _type_of(places: Places) -> Any:
+    """The type as which JSON is decoded as a dict of these places alone, or whole without any."""
     if not places:
         return Any
     types = {name: _type_of(below) for name, below in places.items()}
@@ -224,7 +223,7 @@ class _Bytes:
         self.head = self._ready[:_HEAD_BYTES]
 
     def _next(self) -> bool:
-        """Read on; whether there was more."""
+        """Read the next block. Returns whether there was one."""
         block, position = next(self._blocks, (b"", self.position))
         self.position = position
         self.size += len(block)

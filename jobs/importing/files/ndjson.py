@@ -1,8 +1,9 @@
 """Newline-delimited JSON as chunks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -14,8 +15,11 @@ from jobs.importing.files.chunk import (
     Chunk,
     WantedColumns,
 )
-from jobs.importing.files.json import DECODE
-from warehouse.domain.json_values import read_float
+from jobs.importing.files.json import DECODE, UNDECODABLE
+from warehouse.domain.text_rules import read_float
+
+# Rows of which the cells are in the processor's cache together.
+_ROWS_AT_ONCE: Final = 100
 
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
@@ -54,12 +58,12 @@ class _Reader:
     def chunk(self, numbers: np.ndarray, lines: list[bytes]) -> Chunk:
         broken: list[BrokenLine] = []
         try:
-            rows = [self._decode(line) for line in lines]
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            columns = self._columns(map(self._decode, lines))
+        except UNDECODABLE:
             rows, numbers, lines = self._line_by_line(numbers, lines, broken)
-        columns = zip(*map(msgspec.structs.astuple, rows), strict=True)
+            columns = self._columns(rows)
         return Chunk(
-            dict(zip(self._fields, map(list, columns), strict=False)),
+            dict(columns),
             numbers.astype(np.int64),
             # Fields that nobody reads may hold bytes that are not UTF-8.
             lambda i: lines[i].strip().decode("utf-8", "replace"),
@@ -67,10 +71,19 @@ class _Reader:
             unread=lambda i: self._unread(lines[i]),
         )
 
+    def _columns(self, rows: Iterable[Any]) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {name: [] for name in self._fields}
+        rows = map(msgspec.structs.astuple, rows)
+        # Few at once: they are gone before Python looks for cycles among them.
+        while some := list(islice(rows, _ROWS_AT_ONCE)):
+            for column, cells in zip(columns.values(), zip(*some, strict=True), strict=True):
+                column += cells
+        return columns
+
     def _unread(self, line: bytes) -> dict[str, Any]:
         try:
             row = DECODE(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNDECODABLE:
             return {}
         return {name: value for name, value in row.items() if name not in self._fields}
 
@@ -84,16 +97,10 @@ class _Reader:
             try:
                 rows.append(self._decode(line))
                 indices.append(index)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                broken.append(BrokenLine(int(numbers[index]), _reason(error)))
+            except UNDECODABLE as error:
+                why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
+                if isinstance(error, msgspec.ValidationError):
+                    is_number = "out of range" in str(error)
+                    why = "a number is out of range" if is_number else "not a JSON object"
+                broken.append(BrokenLine(int(numbers[index]), why))
         return rows, numbers[indices], [lines[index] for index in indices]
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, msgspec.ValidationError):
-        if "out of range" in str(error):
-            return "a number is out of range"
-        return "not a JSON object"
-    if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8"
-    return "not JSON"

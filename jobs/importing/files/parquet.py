@@ -61,7 +61,10 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
         raise UnreadableFile(f"{path}: not a Parquet file ({error})") from error
     with file:
         total, size, done = metadata.num_rows, path.stat().st_size, 0
-        batches = file.iter_batches(_rows_at_once(metadata), columns=columns, use_threads=False)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        widest = max([1, *(group.total_byte_size // max(group.num_rows, 1) for group in groups)])
+        at_once = max(min(CHUNK_ROWS, CHUNK_BYTES * 4 // widest), _FEWEST_ROWS)
+        batches = file.iter_batches(at_once, columns=columns, use_threads=False)
         while True:
             try:
                 batch = next(batches, None)
@@ -92,12 +95,6 @@ def _dictionary_columns(metadata: Any, wanted: list[str]) -> list[str]:
                 can_be = _FRONT_CODED.isdisjoint(column.encodings)
                 texts[name] = texts.get(name, True) and can_be
     return [name for name, can_be in texts.items() if can_be]
-
-
-def _rows_at_once(metadata: Any) -> int:
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    widest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
-    return max(min(CHUNK_ROWS, CHUNK_BYTES * 4 // max(widest, 1)), _FEWEST_ROWS)
 
 
 def _portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -149,7 +146,7 @@ def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int, wanted: Sequ
 def _text(columns: dict[str, Values], row: int) -> str:
     present = _present(columns, row)
     parts, size = [], 0
-    # Not at once: a row of a few bytes may hold a list of a million long texts.
+    # Written piece by piece: a row of a few bytes may hold a list of a million long texts.
     for part in json.JSONEncoder(ensure_ascii=False, default=_written).iterencode(present):
         parts.append(part)
         size += len(part)
@@ -192,7 +189,8 @@ def _values_of(name: str, column: pa.Array, bad: _BadRows) -> Values:
 
 
 def _python_values(column: pa.Array) -> list[Any]:
-    """As `to_pylist`, but equal texts are one object. Raises ValueError and OverflowError."""
+    """The values of a column as `to_pylist` gives them, but equal texts are one object. Raises ValueError and
+    OverflowError."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         pool = [*column.dictionary.to_pylist(), None]

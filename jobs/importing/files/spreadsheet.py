@@ -60,7 +60,7 @@ class SheetPath(PosixPath):
 
 
 def is_spreadsheet(path: Path) -> bool:
-    """Whether a file is one, whatever its name says. Raises OSError."""
+    """Whether a file is a spreadsheet, whatever its name says. Raises OSError."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _WORKBOOK in archive.namelist()
@@ -69,20 +69,14 @@ def is_spreadsheet(path: Path) -> bool:
 
 
 def as_table(path: Path, is_table: IsTable) -> SheetPath:
-    """A spreadsheet as a path at which there is a table. Raises UnreadableFile, and OSError."""
+    """A spreadsheet as a path at which there is the CSV of its sheet with a table. `is_table`: whether the
+    text of some first lines is the beginning of one. Raises UnreadableFile, and OSError."""
     sheet = SheetPath(path)
     descriptor, sheet.table = mkstemp(suffix=".csv")
     os.close(descriptor)
     finalize(sheet, os.unlink, sheet.table)
-    to_csv(path, Path(sheet.table), is_table)
-    return sheet
-
-
-def to_csv(path: Path, target: Path, is_table: IsTable, most_bytes: int = _MAX_BYTES) -> None:
-    """Write the sheet of a spreadsheet that has a table as CSV of so many bytes at most. `is_table`: whether
-    the text of some first lines is the beginning of one. Raises UnreadableFile, and OSError of the target."""
-    written, most = 0, min(most_bytes, _MAX_BYTES)
-    with target.open("w", encoding="utf-8", newline="") as file:
+    written = 0
+    with Path(sheet.table).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         for number, row in enumerate(_rows(path, is_table)):
             if number % _ROWS_A_LOOK == 0:
@@ -96,12 +90,13 @@ def to_csv(path: Path, target: Path, is_table: IsTable, most_bytes: int = _MAX_B
             if any(cells := [_text(cell) for cell in row]):
                 # Many cells may share one long text.
                 written += sum(map(len, cells))
-                if written > most:
+                if written > _MAX_BYTES:
                     raise UnreadableFile(
-                        f"{path}: the cells of the spreadsheet have more than {most >> 20} MiB of "
+                        f"{path}: the cells of the spreadsheet have more than {_MAX_BYTES >> 20} MiB of "
                         "text; export it as CSV"
                     )
                 writer.writerow(cells)
+    return sheet
 
 
 def _rows(path: Path, is_table: IsTable) -> Iterator[tuple[Any, ...]]:
@@ -110,7 +105,7 @@ def _rows(path: Path, is_table: IsTable) -> Iterator[tuple[Any, ...]]:
         with zipfile.ZipFile(path) as archive:
             _check_size(path, archive)
         with (
-            # Not by its path: openpyxl would look at how its name ends.
+            # Opened here, not by its path: openpyxl would look at how its name ends.
             path.open("rb") as file,
             closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book,
         ):

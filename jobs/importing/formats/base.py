@@ -8,12 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
+import msgspec
+
 from jobs.importing.files.chunk import BrokenLine
-from jobs.importing.files.json import Places, json_records, places_of
-from jobs.importing.formats.projection import encode, projected
+from jobs.importing.files.json import DECODE, UNDECODABLE, Places, json_records, places_of
 from jobs.importing.values.errors import InvalidValue
 from jobs.importing.values.money import minor_units
 from jobs.importing.values.notation import AS_SHOWN, Reading
+from warehouse.domain.email_hash import plain_mark
 
 Row = dict[str, Any]
 Record = dict[str, Any]
@@ -26,6 +28,8 @@ SKIPPED: Final = "skipped"
 # The member of each record of a format that is `dated_by_file`: the time of its file.
 EXPORTED_AT: Final = "exported_at"
 
+_ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
+
 
 class SourceField(NamedTuple):
     """A place in a source record (`refunds[].created_at`) and the field of ours that it fills."""
@@ -35,7 +39,7 @@ class SourceField(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The beginning of a file: its first bytes, unpacked, and the objects in them. Of a table, the names of
+    """The beginning of a file: its first bytes, unpacked, and the objects in them. A table has the names of
     columns in each line that can be its header, by each separator: each name stands for its cell; and its
     first `lines`. `is_empty_page`: it is JSON without any row (`[]`, `{"orders": []}`)."""
 
@@ -97,24 +101,25 @@ class Target:
 
 
 class Format(ABC):
-    """One format of one kind.
-
-    `title`: what a file of it is called on the page Data. `source_fields`: every place of a record that
-    `row` looks at; a reject keeps nothing else, and a place with "email" in its name as a hash.
-    `list_members`: the members in which a JSON object that is no record holds records. `counts`: what its
-    summary has besides the usual five counts. `needs_shop`: whether its records belong to a shop, which
-    they do not name. `dated_by_file`: whether the time of its file tells versions apart; each record has it
-    as EXPORTED_AT, and so has a kept reject. `reads_tables`: whether its files can be tables.
-    """
+    """One format of one kind."""
 
     name: ClassVar[str]
+    # The name of such a file on the page Data.
     title: ClassVar[str]
     kind: ClassVar[str]
+    # Every place of a record that `row` looks at; a reject keeps nothing else, and a place with
+    # "email" in its name as a hash.
     source_fields: ClassVar[tuple[SourceField, ...]]
+    # The members in which a JSON object that is no record holds records.
     list_members: ClassVar[tuple[str, ...]] = ()
+    # The counts of its summary besides the usual five.
     counts: ClassVar[tuple[str, ...]] = ()
+    # Whether its records belong to a shop, which they do not name.
     needs_shop: ClassVar[bool] = True
+    # Whether the time of its file tells versions apart; each record has it as EXPORTED_AT, and so
+    # has a kept reject.
     dated_by_file: ClassVar[bool] = False
+    # Whether its files can be tables.
     reads_tables: ClassVar[bool] = False
 
     @cached_property
@@ -141,15 +146,11 @@ class Format(ABC):
 
     def knows(self, name: str) -> bool:
         """Whether a column of this name is read."""
-        return name in self._sources
+        return name in dict(self.source_fields)
 
     def lacks(self, _names: Sequence[str]) -> list[str]:
         """The fields that a table with these columns lacks to be of this format, as far as that is known."""
         return []
-
-    @cached_property
-    def _sources(self) -> frozenset[str]:
-        return frozenset(place.source for place in self.source_fields)
 
     def unread(self, _record: Record) -> Record:
         """The members of a record that tell it from others, and that `row` does not read; here none."""
@@ -163,3 +164,34 @@ class Format(ABC):
         """A rejected record as JSON, as far as it may be kept, with the plain hashes of e-mails. Its mapping
         comes to the same row."""
         return encode(self.conceal(projected(record, self.places)))
+
+
+def projected(value: Any, places: Places) -> Any:
+    """A record with these places alone, and e-mail addresses as their plain hashes."""
+    if isinstance(value, list):
+        return [projected(item, places) for item in value]
+    if not isinstance(value, dict) or not places:
+        return value
+    kept: Record = {}
+    for name, below in places.items():
+        if name in value:
+            kept[name] = member = projected(value[name], below)
+            # A text that should be a hash and is none must not become one: a retry would accept it.
+            is_plain = "email" in name.lower() and "sha256" not in name.lower()
+            if is_plain and not below and isinstance(member, str):
+                kept[name] = plain_mark(member)
+    return kept
+
+
+def encode(record: Any) -> str:
+    """A record, or any other value, as JSON; numbers keep their digits."""
+    return _ENCODE(record).decode()
+
+
+def kept_record(text: str) -> dict[str, Any] | None:
+    """The record of a kept text; None if it is no record (a line that could not be read)."""
+    try:
+        record = DECODE(text.encode("utf-8", "surrogatepass"))
+    except UNDECODABLE:
+        return None
+    return record if isinstance(record, dict) else None

@@ -58,7 +58,7 @@ class Segment(Format):
         return row
 
     def conceal(self, record: Record) -> Record:
-        """Without a value that is free text; an address that was used as an id becomes its hash."""
+        """A rejected call without free text; an address that was used as an id becomes its hash."""
         row, (_, address) = fields_of(record), user_of(record)
         changed: Record = {}
         if "value" in row:

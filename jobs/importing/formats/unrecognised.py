@@ -5,14 +5,15 @@ from typing import NamedTuple
 
 from jobs.importing.files.chunk import listed
 from jobs.importing.formats import FORMATS
+from jobs.importing.formats.ads.report_table import language_advice
 from jobs.importing.formats.base import Sample
-from jobs.importing.formats.languages import in_language, language_of
 from jobs.importing.kinds.base import Kind
 from warehouse import command
 
 
 class _Nearest(NamedTuple):
-    """How many columns of a table one knows (its name or its kind's), and the fields that it would lack."""
+    """A format or kind (`name`) beside a table: how many columns of the table it knows, and the fields that
+    the table would lack."""
 
     known: int
     lacks: list[str]
@@ -24,7 +25,7 @@ class _Nearest(NamedTuple):
 
 
 def sentence(sample: Sample, kinds: Iterable[Kind]) -> str:
-    """Why a table is not read as one of these kinds."""
+    """The reason why a table is not read as one of these kinds."""
     kinds = list(kinds)
     tables = [list(names) for names in sample.records] or [[]]
     nearest = max((_nearest(names, kinds) for names in tables), key=_Nearest.rank)
@@ -32,8 +33,8 @@ def sentence(sample: Sample, kinds: Iterable[Kind]) -> str:
     if not any(columns):
         return "not recognised; it has no header"
     said = f"not recognised; it has the columns {', '.join(listed(list(filter(None, columns))))}"
-    if language := language_of(columns):
-        return f"{said}. {in_language(language)}"
+    if advice := language_advice(columns):
+        return f"{said}. {advice}"
     if not nearest.known and len(kinds) > 1:
         return f"{said}, of which none is known"
     missing = ", ".join(nearest.lacks)

@@ -6,11 +6,10 @@ A kind of rows that are only ever added builds on `append_only`, one whose rows 
 
 from typing import Final
 
-from jobs.importing.kinds.ad_accounts import AdAccountsKind
+from jobs.importing.kinds.accounts_and_rates import AdAccountsKind, ExchangeRatesKind
 from jobs.importing.kinds.ad_spend import AdSpendKind
 from jobs.importing.kinds.base import Kind
 from jobs.importing.kinds.events import EventsKind
-from jobs.importing.kinds.exchange_rates import ExchangeRatesKind
 from jobs.importing.kinds.forms import FormsKind
 from jobs.importing.kinds.orders import OrdersKind
 from jobs.importing.kinds.shops import ShopsKind

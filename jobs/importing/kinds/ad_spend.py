@@ -35,7 +35,7 @@ from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import COUNT, CURRENCY, DAY, DECIMAL, ID, NAME, PROVIDER, Field
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations.imports import NO_IMPORT
+from warehouse.intake.imports import NO_IMPORT
 from warehouse.tables import ad_spend
 
 _DATE: Final = Field("date", DAY, "taken as the shop's day", required=True)
@@ -113,7 +113,7 @@ class AdSpendKind(ReplaceLast):
         ("shop_key", *("day" if field is _DATE else field.name for field in fields[1:])),
         keys=6,
     )
-    # The same, where statements that are later than what is written may have withdrawn it.
+    # The upsert of rows that later statements may have withdrawn.
     _restated = replace(
         upsert,
         withdrawn=f"EXISTS (SELECT 1 {_OF_VERSION} AND NOT EXISTS (SELECT 1 FROM ad_spend_version w "
@@ -132,7 +132,8 @@ class AdSpendKind(ReplaceLast):
         return AdSpendFile()
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
-        """As `ReplaceLast`; and keep which campaign-days the rows state. They do so from `finish` on."""
+        """Write as `ReplaceLast` does, and store which campaign-days the rows state. They count from `finish`
+        on."""
         connection.lock_table(ad_spend.name)
         later = connection.value(
             f"SELECT 1 FROM ad_spend_stated WHERE import_id > {import_id} LIMIT 1"
@@ -191,7 +192,7 @@ class AdSpendKind(ReplaceLast):
         return gone
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
-        """Have the rows stand again that the import withdrew."""
+        """Restore the rows that the import withdrew."""
         connection.lock_table(ad_spend.name)
         stated = _OF_IMPORTS.format(import_id, "ad_spend_version")
         key = names(self.upsert.key)

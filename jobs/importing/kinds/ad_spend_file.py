@@ -34,7 +34,7 @@ _GROUP: Final = ("day", "provider", "currency")
 _COUNTS: Final = ("impressions", "clicks")
 # Holds all that spend may be: 19 digits and 30 decimals.
 _EXACT: Final = pa.decimal256(76, 30)
-# By so much the platform's total may differ from the sum of its rounded rows, for each of them.
+# The platform's total may differ from the sum of its rounded rows by so much for each of them.
 _ROUNDING: Final = Decimal("0.005")
 _KEY: Final = ("shop_key", "provider", "account_id", "campaign_id", "day", "segment")
 # An odd number of many digits, which spreads what differs over all bits.
@@ -45,8 +45,8 @@ _ROWS_LOOKED_AT: Final = 1_000
 
 
 class _Part(NamedTuple):
-    """The rows of a chunk: their lines, and what they say besides their key. `start`: how many
-    rows of the file came before them."""
+    """The rows of a chunk: their lines, and their values besides the key. `start`: how many rows of the file
+    came before them."""
 
     start: int
     lines: npt.NDArray[np.int64]
@@ -95,7 +95,7 @@ class AdSpendFile(RowsOfFile):
         return chunk
 
     def refusal(self, columns: ChunkColumns, rows: pa.Table) -> str:
-        """Why rows of the file would replace each other that are not one row."""
+        """The reason to refuse the file: rows that are not the same would replace each other."""
         chunk, said = columns.chunk, rows.drop_columns(list(_KEY))
         start = self._parts[-1].start + len(self._parts[-1].lines) if self._parts else 0
         self._parts.append(part := _Part(start, chunk.lines, said))
@@ -116,7 +116,8 @@ class AdSpendFile(RowsOfFile):
         return ""
 
     def _why(self, chunk: Chunk, first: int, place: int) -> str:
-        """Why the file cannot be taken with these two rows of one key, the later one in this chunk."""
+        """The reason why the file cannot be taken with these two rows of one key, the later one in this
+        chunk."""
         of_first, part = (
             self._parts[bisect_right(self._parts, one, key=lambda part: part.start) - 1]
             for one in (first, place)
@@ -182,12 +183,11 @@ def _named_totals(columns: ChunkColumns, rows: pa.Table) -> Flags:
         for row in refused.tolist():
             name, day, *others = (of_name[row] for of_name in cells)
             is_empty = day in (None, "") and name in (None, "")
-            flags[row] |= is_empty or any(map(_is_total, (day, *others)))
+            flags[row] |= is_empty or any(
+                isinstance(cell, str) and _IS_TOTAL.fullmatch(cell.strip())
+                for cell in (day, *others)
+            )
     return flags
-
-
-def _is_total(cell: Any) -> bool:
-    return isinstance(cell, str) and _IS_TOTAL.fullmatch(cell.strip()) is not None
 
 
 def _summed(rows: pa.Table) -> pa.Table:

@@ -17,13 +17,13 @@ from sqlalchemy import Table
 
 from jobs.arrays.group_keys import Column, group_keys, index_of_rows
 from jobs.importing.kinds.order_versions import without_person
-from jobs.run.clock import now_micros
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
+from warehouse.domain.time import now_micros
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations import forgotten
-from warehouse.operations.forgotten import Identifier
-from warehouse.operations.hash_secret import hasher_within
+from warehouse.persons import forgotten
+from warehouse.persons.forgotten import Identifier
+from warehouse.persons.hash_secret import hasher_within
 from warehouse.tables.base import column_names, unique_names
 
 FORGOTTEN: Final = "forgotten"
@@ -224,14 +224,7 @@ def _insert_new_ones(
         f"{connection.ordered_by_place} "
         "ON CONFLICT DO NOTHING"
     )
-    _record_repeated(connection, table, staged, import_id)
-    return _count(connection, table, batches)
-
-
-def _record_repeated(
-    connection: ArrowConnection, table: Table, staged: str, import_id: int
-) -> None:
-    """Record that the import repeated those of the staged rows that another one has brought."""
+    # The import repeated those of the staged rows that another one has brought.
     key = unique_names(table)
     same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
     # Subqueries for each key: for a join PostgreSQL would read the whole table.
@@ -244,6 +237,7 @@ def _record_repeated(
         f"SELECT {names(key)}, $1 FROM {staged} s WHERE {brought_by} <> $1 ON CONFLICT DO NOTHING",
         import_id,
     )
+    return _count(connection, table, batches)
 
 
 def _count(connection: ArrowConnection, table: Table, batches: list[int]) -> dict[int, int]:

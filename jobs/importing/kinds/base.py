@@ -74,10 +74,10 @@ class Counts(Written):
 
 
 class RowsOfFile:
-    """The rows of one file, as far as they are read: what only all of them tell; here nothing."""
+    """The rows of one file, as far as they are read, for checks that need all of them. Here there is none."""
 
     def left_out(self, columns: ChunkColumns, _rows: pa.Table) -> Flags:
-        """Whether each row of a chunk is none, such as a line of totals."""
+        """A mask of the lines of a chunk that are no rows, such as lines of totals."""
         return np.zeros(len(columns.chunk), dtype=bool)
 
     def without(self, chunk: Chunk, left_out: Flags) -> Chunk:
@@ -85,7 +85,8 @@ class RowsOfFile:
         return chunk.without(left_out)
 
     def refusal(self, _columns: ChunkColumns, _rows: pa.Table) -> str:
-        """Why the file cannot be taken as a whole, by the rows up to those of a chunk; "" if it can."""
+        """The reason why the file cannot be taken as a whole, by the rows up to those of a chunk; "" if it
+        can."""
         return ""
 
 
@@ -125,7 +126,7 @@ class Kind(ABC):
         """
 
     def finish(self, connection: ArrowConnection, imports: Sequence[int]) -> dict[str, int]:
-        """End what these imports said together; further counts. Commits."""
+        """End the statement that these imports made together. Returns further counts. Commits."""
         return {}
 
     def refuse_stored(

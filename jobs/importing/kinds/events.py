@@ -137,26 +137,36 @@ class EventsKind(Kind):
             if field.name in _OF_ANSWER[:2]
         )
         rows = np.flatnonzero(is_answer)
-        cells = columns.objects("value")
-        stored = answers.stored_answers(
-            field_types.take(pa.array(rows)).to_pylist(),
-            [cells[row] for row in rows.tolist()],
-            columns.hasher.text,
-            textual=columns.chunk.textual,
+        types = field_types.take(pa.array(rows)).dictionary_encode()
+        cells, places = columns.distinct("value")
+        # Each value of each type of field once.
+        pairs, of_rows = np.unique(
+            types.indices.to_numpy() * np.int64(len(cells)) + places[rows], return_inverse=True
         )
-        values = np.full(len(is_answer), "", dtype=object)
-        answered = np.zeros(len(is_answer), dtype=bool)
-        for row, text in zip(rows.tolist(), stored, strict=True):
-            if isinstance(text, InvalidValue):
-                columns.refuse([row], "value", str(text))
-            elif text is not None:
-                values[row], answered[row] = text, True
-        stored_values = pa.array(values, pa.string())
-        columns.count_hashes(stored_values)
+        type_names = types.dictionary.to_pylist()
+        stored = [
+            answers.stored_answer(
+                type_names[pair // len(cells)],
+                cells[pair % len(cells)],
+                columns.hasher.text,
+                textual=columns.chunk.textual,
+            )
+            for pair in pairs.tolist()
+        ]
+        is_refused = np.array([isinstance(text, InvalidValue) for text in stored], bool)[of_rows]
+        for row, pair in zip(rows[is_refused], of_rows[is_refused], strict=True):
+            columns.refuse([row], "value", str(stored[pair]))
+        # Behind all others the "" of the rows without an answer.
+        texts = pa.array([*(text if isinstance(text, str) else None for text in stored), ""])
+        places = np.full(len(is_answer), len(stored))
+        places[rows] = of_rows
+        values = texts.take(pa.array(places))
+        columns.count_hashes(texts, pa.array(places))
+        answered = pc.and_(pa.array(is_answer), values.is_valid())
         return {
-            "field_id": pc.if_else(pa.array(answered), field_ids, ""),
-            "field_type": pc.if_else(pa.array(answered), field_types, ""),
-            "value": stored_values,
+            "field_id": pc.if_else(answered, field_ids, ""),
+            "field_type": pc.if_else(answered, field_types, ""),
+            "value": values.fill_null(""),
         }
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
@@ -168,7 +178,7 @@ class EventsKind(Kind):
         return Written(new, inserted.rows.num_rows - new, more=inserted.counts)
 
     def conceal(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Without a value that is free text: a retry needs only to know that there was one."""
+        """A rejected event without free text: a retry needs only to know that there was some."""
         is_kept = row.get("field_type") in AGGREGATABLE_FIELD_TYPES
         # An empty list says the same in a table, where it is a text.
         value = answers.typed(row.get("value"), "")

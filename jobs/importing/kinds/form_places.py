@@ -1,4 +1,4 @@
-"""Which forms that are only seen have the places of a shop, once there are more of them than places.
+"""The choice of the seen forms that have the places of a shop, once there are more of them than places.
 
 Anyone can send events, so who came first says nothing. Forms rank by their distinct visitors in the figures,
 then by when an import last named them. A form that has a place gives way to one that ranks higher, if the
@@ -16,7 +16,7 @@ from warehouse.daily import writer
 from warehouse.domain.form_rules import parse
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import NEVER, local_day
-from warehouse.operations.seen_forms import BY_MEMBER, LAST_DAY, VISITORS, most_visitors
+from warehouse.forms.seen_forms import BY_MEMBER, LAST_DAY, VISITORS, most_visitors
 
 QUIET_DAYS: Final = 7
 
@@ -55,7 +55,11 @@ def decide(connection: ArrowConnection, shop_key: int, places: int) -> Moves:
     (shop,) = connection.table(
         "SELECT edition, timezone, form_rules FROM shop WHERE shop_key = $1", shop_key
     ).to_pylist()
-    visitors = _visitors(connection, shop["edition"])
+    days = pa.table({"edition": [shop["edition"]], "first": [0], "last": [LAST_DAY]})
+    seen = writer.rows_of_spans(connection, SUMMARY["all_forms"], days)["form"].unique().to_pylist()
+    counted = connection.table(VISITORS.format(shop["edition"])).to_pylist()
+    # The distinct visitors of each form that has events in the figures, by the id of its text.
+    visitors = most_visitors(seen, ((row["form"], row["visitors"]) for row in counted))
     quiet_since = local_day(connection.now_micros(), shop["timezone"]) - QUIET_DAYS
     submitted = connection.table(_SUBMITTED, shop["edition"]).to_pylist()
     is_busy = {row["form"] for row in submitted if row["day"] > quiet_since}
@@ -86,12 +90,3 @@ def decide(connection: ArrowConnection, shop_key: int, places: int) -> Moves:
             come.append(candidate.form_id)
             go.append(other.form_id)
     return Moves(come, go)
-
-
-def _visitors(connection: ArrowConnection, edition: int) -> dict[int, int]:
-    """The distinct visitors of each form that has events in the figures, by the id of its text."""
-    days = pa.table({"edition": [edition], "first": [0], "last": [LAST_DAY]})
-    rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], days)
-    visitors = connection.table(VISITORS.format(edition)).to_pylist()
-    counts = ((row["form"], row["visitors"]) for row in visitors)
-    return most_visitors(rows["form"].unique().to_pylist(), counts)

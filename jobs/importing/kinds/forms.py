@@ -33,14 +33,14 @@ from jobs.importing.values.fields import ID, JSON_OBJECT, NAME, OLD_INSTANT, UUI
 from warehouse.connections.arrow import ArrowConnection, names
 from warehouse.domain.time import NEVER
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations.imports import NO_IMPORT
+from warehouse.intake.imports import NO_IMPORT
 from warehouse.tables import form, form_version
 
 # The time of a version, in its import.
 _STATED_AT: Final = (
     f"CASE WHEN {{0}}.updated_at = {NEVER} THEN {{0}}.written_at ELSE {{0}}.updated_at END"
 )
-# The same among those of all imports: the first one has the form since it was created.
+# The time of a version among those of all imports: the first one has the form since it was created.
 _AT: Final = (
     f"CASE WHEN {{0}}.updated_at = {NEVER} AND {{0}}.created_at < {NEVER} AND NOT EXISTS (SELECT 1 "
     "FROM form_version e WHERE e.shop_key = {0}.shop_key AND e.form_id = {0}.form_id "
@@ -57,10 +57,11 @@ _REPEATS: Final = "{} AND {}".format(
 
 @dataclass(frozen=True)
 class _FormUpsert(Upsert):
-    """How forms are replaced. `named_at` is NEVER once an import has stated the form."""
+    """The replacement of forms. `named_at` is NEVER once an import has stated the form."""
 
     def standing(self, which: str = "true") -> str:
-        """`created_at` is that of the latest version that states one, else the time of the first."""
+        """SQL for the versions that stand. `created_at` is that of the latest version that states one, else
+        the time of the first."""
         stated = (
             f"SELECT v.created_at FROM {self.version} v WHERE {same_key(self.key, 'v', 's')} "
             f"AND v.created_at < {NEVER} AND {which} "
@@ -129,7 +130,7 @@ class FormsKind(ReplaceLast):
         return rows
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
-        """Rows of forms as events tell of them come first."""
+        """Write forms; first those that events told of."""
         _lock(connection, rows["shop_key"].unique().to_pylist())
         written = Written()
         if FIRST_EVENT_AT.name in rows.column_names:
@@ -163,7 +164,8 @@ class FormsKind(ReplaceLast):
         return written
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
-        """A form that was edited here since stays. One that events have named stands as they name it."""
+        """Store the forms that would stand if an import had never come. A form that was edited here since
+        stays. One that events have named stands as they name it."""
         key = names(_UPSERT.key)
         keys = f"SELECT {key} FROM form_version WHERE import_id = $1"
         told = f"SELECT {key} FROM form_seen WHERE import_id = $1"
@@ -188,33 +190,29 @@ class FormsKind(ReplaceLast):
 
     def forget(self, connection: ArrowConnection, expired: str) -> None:
         connection.lock_table(_UPSERT.table.name)
-        _forget(connection, expired)
-
-
-def _forget(connection: ArrowConnection, expired: str) -> None:
-    """Merge the versions of expired imports into version 0."""
-    rows = connection.rows_of(
-        form_version,
-        f"SELECT DISTINCT shop_key, form_id FROM form_version WHERE import_id IN ({expired})",
-    )
-    connection.stage(STAGED, rows)
-    columns = names(_UPSERT.columns)
-    old = f"(v.import_id = {NO_IMPORT} OR v.import_id IN ({expired}))"
-    connection.execute(
-        f"INSERT INTO form_version ({columns}, import_id, written_at) SELECT {columns}, {NO_IMPORT}, "
-        f"written_at FROM {_UPSERT.standing(old)} v WHERE true "
-        f"ON CONFLICT (shop_key, form_id, import_id) DO UPDATE SET {_KEPT}"
-    )
-    connection.execute(f"DELETE FROM form_version WHERE import_id IN ({expired})")
-    # The form says the same, until an import writes it.
-    connection.execute(
-        f"DELETE FROM form_version AS v WHERE import_id = {NO_IMPORT} AND NOT EXISTS (SELECT 1 FROM "
-        f"form_version n WHERE {same_key(_UPSERT.key, 'n', 'v')} AND n.import_id <> {NO_IMPORT})"
-    )
+        # The versions of expired imports become version 0.
+        rows = connection.rows_of(
+            form_version,
+            f"SELECT DISTINCT shop_key, form_id FROM form_version WHERE import_id IN ({expired})",
+        )
+        connection.stage(STAGED, rows)
+        columns = names(_UPSERT.columns)
+        old = f"(v.import_id = {NO_IMPORT} OR v.import_id IN ({expired}))"
+        connection.execute(
+            f"INSERT INTO form_version ({columns}, import_id, written_at) SELECT {columns}, {NO_IMPORT}, "
+            f"written_at FROM {_UPSERT.standing(old)} v WHERE true "
+            f"ON CONFLICT (shop_key, form_id, import_id) DO UPDATE SET {_KEPT}"
+        )
+        connection.execute(f"DELETE FROM form_version WHERE import_id IN ({expired})")
+        # The form says the same, until an import writes it.
+        connection.execute(
+            f"DELETE FROM form_version AS v WHERE import_id = {NO_IMPORT} AND NOT EXISTS (SELECT 1 FROM "
+            f"form_version n WHERE {same_key(_UPSERT.key, 'n', 'v')} AND n.import_id <> {NO_IMPORT})"
+        )
 
 
 def _lock(connection: ArrowConnection, shops: list[int]) -> None:
-    """First the shops and then the table, as the API does: nobody waits in a circle."""
+    """Lock the shops and then the table, in the order of the API: so nobody waits in a circle."""
     connection.lock_rows("shop", "shop_key", f"shop_key IN ({sql_list(shops)})")
     connection.lock_table(_UPSERT.table.name)
 
@@ -232,7 +230,8 @@ def _keep_edited(connection: ArrowConnection, now: int) -> None:
 
 
 def _settle(connection: ArrowConnection, *, may_go: bool) -> tuple[int, int, int]:
-    """`settle`, with the counts of forms and bytes brought up to date that the quotas of the API look at."""
+    """Settle the staged forms (see `settle`), and bring the counts of forms and bytes up to date, which the
+    quotas of the API look at."""
     before = _counted(connection)
     changes = settle(connection, _UPSERT, may_go=may_go)
     after = _counted(connection) if any(changes) else before
@@ -249,7 +248,7 @@ def _settle(connection: ArrowConnection, *, may_go: bool) -> tuple[int, int, int
 
 
 def _counted(connection: ArrowConnection) -> dict[int, np.ndarray]:
-    """By shop, how many of the staged forms count for the quota, and the bytes of all."""
+    """The number of staged forms that count for the quota, and the bytes of all, by shop."""
     rows = connection.table(
         f"SELECT form.shop_key, CAST(SUM(CASE WHEN named_at = {NEVER} THEN 1 ELSE 0 END) AS BIGINT), "
         "CAST(SUM(octet_length(form.schema) + octet_length(form.draft_schema)) AS BIGINT) "

@@ -1,4 +1,4 @@
-"""Which row is a version of an order of its own, and which of several of one instant stands.
+"""Versions of orders: which rows are the same version, and which of several of one instant stands.
 
 `content` is the identity: a row with the order, the instant and the content of a stored one is a duplicate.
 It hashes all that is stored of what the row states, and so the keyed hashes of addresses, too.
@@ -36,9 +36,9 @@ import pyarrow as pa
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import UTM_FIELDS
-from warehouse.operations.forgotten import EMAIL, Identifier
+from warehouse.persons.forgotten import EMAIL, Identifier
 
-# By the column that has it, each stated field. `refunded` follows from the others. A cancelled order
+# Each stated field, by the column that has it. `refunded` follows from the others. A cancelled order
 # stores that it was cancelled, not when.
 _STATED: Final = {
     "created_at": "created_at",
@@ -58,7 +58,7 @@ _MISSING: Final = ("", 0, "[]")
 # Before all hexadecimal digits.
 _INCOMPLETE: Final = "-"
 _MARK: Final = re.compile(KEYED_MARK)
-# Also within a word: `forgotten.carries` finds it there.
+# A mark may lie within a word: `forgotten.carries` finds it there.
 _ANY_MARK: Final = "hmac:[0-9a-f]{64}"
 
 
@@ -83,7 +83,10 @@ def with_identity(
             del fields["updated_at"]
         written = orjson.dumps(fields).decode()
         mark = _INCOMPLETE if lacks else ""
-        precedences.append(mark + _digest(_MARK.sub("", written))[:32] + _first_byte(email))
+        # The first byte of a plain hash; "" of none, and where only the keyed hash is known.
+        precedences.append(
+            mark + _digest(_MARK.sub("", written))[:32] + ("" if _MARK.match(email) else email[:2])
+        )
         contents.append(_digest(mark + written + hashed))
     for name, column in (("precedence", precedences), ("content", contents)):
         rows = rows.append_column(name, pa.array(column, pa.string()))
@@ -130,8 +133,3 @@ def without_person(rows: pa.Table, persons: Iterable[Identifier], hasher: EmailH
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
-
-
-def _first_byte(email: str) -> str:
-    """The first byte of a plain hash; "" of none, and where only the keyed hash is known."""
-    return "" if _MARK.match(email) else email[:2]

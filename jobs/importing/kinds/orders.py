@@ -77,13 +77,16 @@ class OrdersKind(Kind):
         created = read["created_at"].to_numpy()
         exported = read.pop("exported_at").to_numpy()
         updated = read["updated_at"].to_numpy()
-        # It says nothing of an order that states its version.
+        # The time of the file says nothing of an order that states its version.
         exported = np.where(updated == NEVER, exported, NEVER)
         updated = np.where(updated == NEVER, exported, updated)
         gross = read.pop("total_cents").to_numpy()
         cancelled = read.pop("cancelled_at").to_numpy() != NEVER
         discount = read.pop("discount_cents")
-        refunded = np.minimum(_refunded(read["refunds"]), gross)
+        # Nearly all orders have no refunds.
+        refunds = read["refunds"].to_pylist()
+        refunded = np.array([0 if text == "[]" else refunded_cents(text) for text in refunds])
+        refunded = np.minimum(refunded, gross)
         emails = read_emails(columns)
         rows = pa.table(
             {
@@ -191,7 +194,7 @@ def _check_currency(
 
 
 def _refuse_changed_currency(connection: ArrowConnection, checked: pa.Table) -> None:
-    """Raises CommandFailed if an import of shops has changed a currency since these rows were checked: an
+    """Raise CommandFailed if an import of shops has changed a currency since these rows were checked: an
     amount would count in another one. (From now on it waits for this transaction; see `ShopsKind`.)"""
     pairs = checked.group_by(checked.column_names).aggregate([]).to_pydict()
     was = dict(zip(pairs["shop_key"], pairs[_CURRENCY], strict=True))
@@ -205,11 +208,6 @@ def _refuse_changed_currency(connection: ArrowConnection, checked: pa.Table) -> 
                 f"the currency of shop {row['shop_id']!r} has become {row['currency']} while its orders "
                 "were imported: import the file again"
             )
-
-
-def _refunded(refunds: pa.Array) -> np.ndarray:
-    """The sum of each order's refunds; nearly all orders have none."""
-    return np.array([0 if text == "[]" else refunded_cents(text) for text in refunds.to_pylist()])
 
 
 def _priced(codes: pa.Array, discounts: pa.Array) -> list[str]:

@@ -25,11 +25,11 @@ from jobs.importing.kinds.base import Kind, Written
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import Field
-from jobs.run.clock import now_micros
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
+from warehouse.domain.time import now_micros
 from warehouse.editions.editions import next_version
-from warehouse.operations.imports import NO_IMPORT
+from warehouse.intake.imports import NO_IMPORT
 from warehouse.tables.base import key_names
 
 STAGED: Final = "staged_rows"
@@ -60,17 +60,15 @@ def differing(upsert: "Upsert", one: str, other: str) -> str:
 
 @dataclass(frozen=True)
 class Upsert:
-    """How rows of one table are replaced.
-
-    `columns`: those of the rows, the first `keys` of them the key. `touched`: the shops whose answers
-    the staged rows change, as a condition on `shop`. `withdrawn`: an SQL condition that no version of the key
-    of a version `v` stands.
-    """
+    """The replacement of rows of one table."""
 
     table: Table
+    # The columns of the rows, the first `keys` of them the key.
     columns: tuple[str, ...]
     keys: int
+    # The shops whose answers the staged rows change, as a condition on `shop`.
     touched: str = f"shop_key IN (SELECT shop_key FROM {STAGED})"
+    # An SQL condition that no version of the key of a version `v` stands.
     withdrawn: str = "false"
 
     @property
@@ -129,15 +127,16 @@ class ReplaceLast(Kind):
         return pa.table([columns.read(field) for field in fields], self.upsert.schema)
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
-        """Have the rows stand; of those that share a key, the last. The others count as duplicates."""
+        """Store the rows. The last of those that share a key stands; the others count as duplicates."""
         return write(connection, self.upsert, rows, import_id)
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
-        """Have the rows stand that would if an import had never come. The caller commits."""
+        """Store the rows that would stand if an import had never come. The caller commits."""
         return take_back(connection, self.upsert, import_id)
 
     def forget(self, connection: ArrowConnection, expired: str) -> None:
-        """Have what expired imports (a subquery) said stand for good. The caller commits."""
+        """Keep the rows of expired imports (a subquery) for good, without their imports. The caller
+        commits."""
         connection.lock_table(self.upsert.table.name)
         forget(connection, self.upsert, expired)
 
@@ -150,8 +149,8 @@ def write(
     *,
     notes_all: bool = False,
 ) -> Written:
-    """As `ReplaceLast.write`. `notes_all`: whether it is kept of each row that the import said it, also where
-    no known import had said it before."""
+    """Write rows as `ReplaceLast.write` does. `notes_all`: record for each row that the import has it, also
+    where no known import had it before."""
     connection.lock_table(upsert.table.name)  # one at a time compares and writes
     if not _keep(connection, upsert, rows, import_id, notes_all=notes_all):
         return Written(duplicate=rows.num_rows)
@@ -168,7 +167,7 @@ def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
 def _keep(
     connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int, *, notes_all: bool
 ) -> bool:
-    """Keep what the rows of an import say, as versions where it differs from what stands. Returns whether any
+    """Store the rows of an import as versions where they differ from those that stand. Returns whether any
     does; those rows are staged then. The caller has locked the table."""
     version, table, key = upsert.version, upsert.table.name, upsert.key
     columns, values, note = names(upsert.columns), upsert.values, f",{import_id},"
@@ -198,21 +197,17 @@ def _keep(
     _forget_note(
         connection, version, note, f"AND ({names(key)}) IN (SELECT {names(key)} FROM {STAGED})"
     )
+    # A retry of rejects of an import that has ended writes at its end: what came later stands.
+    ended = connection.value("SELECT ended_at FROM import_file WHERE import_id = $1", import_id)
     changes = ", ".join(f'"{name}" = excluded."{name}"' for name in (*values, "written_at"))
     connection.execute(
         f"INSERT INTO {version} (import_id, written_at, {columns}) "
         f"SELECT $1, $2, {columns} FROM {STAGED} WHERE true "
         f"ON CONFLICT ({names(key)}, import_id) DO UPDATE SET {changes}",
         import_id,
-        _written_at(connection, import_id),
+        ended or connection.now_micros(),
     )
     return True
-
-
-def _written_at(connection: ArrowConnection, import_id: int) -> int:
-    """When an import writes: for a reject of one that has ended, its end. What came later stands."""
-    ended = connection.value("SELECT ended_at FROM import_file WHERE import_id = $1", import_id)
-    return ended or connection.now_micros()
 
 
 def keep_stored(connection: ArrowConnection, upsert: Upsert) -> None:
@@ -225,7 +220,7 @@ def keep_stored(connection: ArrowConnection, upsert: Upsert) -> None:
 
 
 def last_note(version: str) -> str:
-    """The last import that said what a version says, as SQL: that of `,7,,9,` is 9, that of none 0."""
+    """The SQL of the last import that has a version. For `,7,,9,` it is 9, for none 0."""
     notes = f"RTRIM({version}.repeated_by, ',')"
     return f"CAST('0' || SUBSTR({notes}, LENGTH(RTRIM({notes}, '0123456789')) + 1) AS BIGINT)"
 
@@ -240,7 +235,7 @@ def _forget_note(connection: ArrowConnection, version: str, note: str, which: st
 def settle(
     connection: ArrowConnection, upsert: Upsert, *, may_go: bool = True, may_stand: str = "true"
 ) -> tuple[int, int, int]:
-    """Have the last version of each staged key stand; how many rows are new, are replaced, and go.
+    """Store the last version of each staged key. Returns how many rows are new, are replaced, and go.
 
     `may_go`: whether a row of which no version stands is deleted. `may_stand`: an SQL condition that a
     version `v` can stand in place of the stored row `s`.
@@ -279,8 +274,8 @@ def take_back(
     may_stand: str = "true",
     others: pa.Table | None = None,
 ) -> TakenBack:
-    """Have those versions stand that would if an import had never come. `others`: further keys of which other
-    versions may stand then. Else the parameters are those of `settle`. The caller commits."""
+    """Store the versions that would stand if an import had never come. `others`: further keys of which other
+    versions may stand then. The other parameters are those of `settle`. The caller commits."""
     connection.lock_table(upsert.table.name)
     version, note = tables.VERSIONS[upsert.table], f",{import_id},"
     own = connection.rows_of(

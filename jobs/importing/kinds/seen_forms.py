@@ -24,16 +24,15 @@ from jobs.importing.kinds.base import Written
 from jobs.importing.shops import SHOP_ID
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.fields import FLAG, ID, INSTANT, NAME, UUID, Field
-from jobs.run.clock import now_micros
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
 from warehouse.domain import tracking_calls
-from warehouse.domain.form_ids import form_id_of, is_uuid
-from warehouse.domain.time import EARLIEST, NEVER
+from warehouse.domain.hash_ids import form_id_of, is_uuid
+from warehouse.domain.time import EARLIEST, NEVER, now_micros
 from warehouse.domain.tracking_calls import SOURCE as TRACKING_CALLS
 from warehouse.editions.editions import next_version
 from warehouse.editions.pending_batches import sql_list
-from warehouse.operations.imports import NO_IMPORT
-from warehouse.operations.seen_forms import BY_MEMBER, full_shops
+from warehouse.forms.seen_forms import BY_MEMBER, full_shops
+from warehouse.intake.imports import NO_IMPORT
 from warehouse.settings import FORMS_PER_SHOP
 from warehouse.tables import form, form_seen
 
@@ -59,7 +58,7 @@ SEEN_FIELDS: Final = (
     Field("source", ID, "the format in which its events come"),
     Field("source_id", ID, "its id there"),
 )
-# Besides the columns of events.
+# Columns besides those of events.
 _HAS_SOURCE: Final = "has_source"
 _MORE: Final = ("source", "source_id", "form_name", ON_OWN_PAGE.name, _HAS_SOURCE)
 
@@ -99,7 +98,7 @@ _EARLIER: Final = "excluded.first_event_at < form.first_event_at"
 IS_ONLY_SEEN: Final = f"form.named_at < {NEVER} AND form.draft_schema = ''"
 
 
-# It is no person's, and our id of a form is the same in every warehouse.
+# An id of a form is no person's, and ours is the same in every warehouse.
 _FOREIGN_ID: Final = replace(ID, may_be_address=False)
 
 
@@ -201,8 +200,8 @@ def _named_by(rows: pa.Table, are_new: pa.Array, now: int) -> pa.Table:
 
 
 def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
-    """Store what these forms (columns `_TOLD_COLUMNS`) tell that is not stored, and that this import told it.
-    The caller commits."""
+    """Store what is new about these forms (columns `_TOLD_COLUMNS`), and that it came with this import. The
+    caller commits."""
     connection.stage(_STAGED, forms)
     connection.execute(
         f"INSERT INTO form_seen ({names(_TOLD_COLUMNS)}, import_id) SELECT {names(_TOLD_COLUMNS)}, $1 "
@@ -225,7 +224,7 @@ def see(connection: ArrowConnection, forms: pa.Table, import_id: int) -> None:
 
 
 def take_back(connection: ArrowConnection, import_id: int) -> None:
-    """Have the forms known that would be if events of an import had never named any. The caller commits."""
+    """List the forms that would be known if events of an import had never named any. The caller commits."""
     rows = connection.rows_of(
         form_seen, "SELECT shop_key, form_id FROM form_seen WHERE import_id = $1", import_id
     )
@@ -238,8 +237,8 @@ def take_back(connection: ArrowConnection, import_id: int) -> None:
 
 
 def take_back_removed(connection: ArrowConnection, shop_key: int) -> None:
-    """Have the forms of a shop known no more that only events named which are staged as `removed_event`, and
-    deleted. The caller keeps imports from writing, has locked the shop, and commits.
+    """Forget the forms of a shop that only deleted events have named, which are staged as `removed_event`.
+    The caller keeps imports from writing, has locked the shop, and commits.
 
     All stays as it is where RAW_DAYS took events: those that are left do not tell of them.
     """
@@ -259,8 +258,8 @@ def take_back_removed(connection: ArrowConnection, shop_key: int) -> None:
 
 
 def _tell_anew(connection: ArrowConnection, rows: pa.Table) -> None:
-    """Have forms (`shop_key`, `form_id`) stand as `form_seen` tells of them now, under the names that members
-    gave them."""
+    """Write forms (`shop_key`, `form_id`) as `form_seen` has them now, under the names that members gave
+    them."""
     named = (
         f"EXISTS (SELECT 1 FROM {connection.stage(_STAGED, rows)} s "
         "WHERE s.shop_key = form.shop_key AND s.form_id = form.form_id)"
@@ -314,8 +313,8 @@ def forget(connection: ArrowConnection, expired: str) -> None:
 
 
 def _make_known(connection: ArrowConnection, shop_key: int) -> None:
-    """Store what the staged forms of a shop tell that is not stored; new forms while there are places, and
-    then those to which others give way."""
+    """Store what is new about the staged forms of a shop: new forms while there are places, and then those to
+    which others give way."""
     # Each is counted once: a subquery that names `s` would be for each row.
     taken = " ".join(
         f"WHEN {own} THEN (SELECT COUNT(*) FROM form WHERE shop_key = $1 "

@@ -30,8 +30,8 @@ _HAS_MONEY: Final = " OR ".join(
 
 
 class ShopsKind(ReplaceLast):
-    """The next rollup rebuilds a shop whose timezone has changed. Its currency stays while it has orders,
-    whose amounts are in it, or ad spend."""
+    """Shops. The next rollup rebuilds a shop whose timezone has changed. Its currency stays while it has
+    orders, whose amounts are in it, or ad spend."""
 
     name = "shops"
     needs_shop = False
@@ -51,8 +51,8 @@ class ShopsKind(ReplaceLast):
     )
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
-        """A shop stays when the only import that named it is undone: its other rows may be there. It keeps
-        the currency of its money."""
+        """Undo an import. A shop stays when the only import that named it is undone: its other rows may be
+        there. It keeps the currency of its money."""
         connection.lock_table(shop.name)
         connection.lock_table("raw_order")
         may_stand = f"(s.currency = v.currency OR NOT ({_HAS_MONEY}))"

@@ -1,6 +1,6 @@
 """The values of answers, as text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -8,8 +8,7 @@ import orjson
 
 from jobs.importing.values.errors import InvalidValue, TooLarge
 from jobs.importing.values.numbers import is_number, number_text
-from warehouse.domain.json_values import read_float
-from warehouse.domain.text_rules import HAS_NUL
+from warehouse.domain.text_rules import HAS_NUL, read_float
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES, MOST_CHOICES
 
 MAX_ANSWER: Final = 1_000
@@ -84,26 +83,10 @@ def _json(text: str) -> Any:
         return None
 
 
-def stored_answers(
-    types: Sequence[str], values: Sequence[Any], hash_text: HashText, *, textual: bool
-) -> list[Stored]:
-    """The stored text of each answer; "" for types that cannot be aggregated, whose values nobody looks at;
+def stored_answer(field_type: str, value: Any, hash_text: HashText, *, textual: bool) -> Stored:
+    """The stored text of an answer; "" for a type that cannot be aggregated, whose values nobody looks at;
     None for an empty list, which is no answer; InvalidValue for what is refused."""
-    read: dict[tuple[str, type, Any], Stored] = {}
-    stored = []
-    for field_type, value in zip(types, values, strict=True):
-        if isinstance(value, (list, dict)):
-            stored.append(_stored(field_type, value, hash_text))
-            continue
-        key = (field_type, type(value), value)
-        if key not in read:
-            value = typed(value, field_type) if textual else value
-            read[key] = _stored(field_type, value, hash_text)
-        stored.append(read[key])
-    return stored
-
-
-def _stored(field_type: str, value: Any, hash_text: HashText) -> Stored:
+    value = typed(value, field_type) if textual else value
     if not is_answer(value):
         return None
     if field_type not in AGGREGATABLE_FIELD_TYPES:

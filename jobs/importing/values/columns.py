@@ -3,6 +3,7 @@ field that could not be used."""
 
 from collections.abc import Iterable
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ import pyarrow.compute as pc
 
 from jobs.importing.files.chunk import Chunk, Values
 from jobs.importing.values.errors import InvalidValue, LostDigits
-from jobs.importing.values.fields import Field, FieldType, all_texts, long_ids
+from jobs.importing.values.fields import Field, all_texts, long_ids
 from warehouse.domain.email_hash import KEYED_MARK, EmailHasher, may_hold_address
-from warehouse.operations.reject_reasons import KEPT, KEPT_WITHOUT, MISSING, Reason
+from warehouse.domain.vocabulary import KEPT, KEPT_WITHOUT, MISSING, Reason
 
 Flags = npt.NDArray[np.bool_]
 
@@ -35,7 +36,7 @@ class ChunkColumns:
         self._passed_over: set[int] = set()
         for row, field, reason in chunk.left_out:
             self.leave_out(row, field, reason)
-        # By field of ids, the result of `fields.long_ids`.
+        # The result of `fields.long_ids`, by field of ids.
         self.long_ids: dict[str, str] = {}
 
     def refuse(self, rows: npt.ArrayLike, field: str, why: str, code: str = "") -> None:
@@ -48,7 +49,7 @@ class ChunkColumns:
         self._refused[accepted] = len(self._reasons) - 1
 
     def leave_out(self, row: int, field: str, reason: str) -> None:
-        """Have a row be taken without a field. The first reason of several stands."""
+        """Take a row without a field. The first reason of several stands."""
         self._left_out.setdefault(row, {}).setdefault(field, reason)
 
     def refuse_missing(self, rows: Flags, field: str) -> None:
@@ -59,8 +60,15 @@ class ChunkColumns:
         """Row number and reason (`kept without email: not a text`) of each accepted row that is taken without
         a field, in order."""
         return [
-            (row, _kept_without(self._left_out[row]))
-            for row in sorted(self._left_out)
+            (
+                row,
+                Reason(
+                    KEPT_WITHOUT + "; without ".join(map(": ".join, fields.items())),
+                    KEPT,
+                    next(iter(fields)) if len(fields) == 1 else "",
+                ),
+            )
+            for row, fields in sorted(self._left_out.items(), key=itemgetter(0))
             if not self._refused[row]
         ]
 
@@ -71,7 +79,7 @@ class ChunkColumns:
         return flags
 
     def pass_over(self, rows: Iterable[int]) -> None:
-        """Have accepted rows not be written: they were before."""
+        """Leave out accepted rows that were written before."""
         self._passed_over.update(rows)
 
     def passed_over(self) -> int:
@@ -88,7 +96,7 @@ class ChunkColumns:
         return self._refused == 0
 
     def refused_rows(self) -> int:
-        """How many rows are refused so far."""
+        """The number of rows that are refused so far."""
         return int(np.count_nonzero(self._refused))
 
     def refused(self) -> list[tuple[int, Reason]]:
@@ -98,21 +106,28 @@ class ChunkColumns:
         return [(row, self._reasons[n]) for row, n in zip(rows.tolist(), reasons, strict=True)]
 
     def hashed_addresses(self) -> int:
-        """How many values of accepted rows, e-mails aside, are stored as the hash of an address."""
+        """The number of values of accepted rows, e-mails aside, that are stored as the hash of an address."""
         return int(self._hashed[self.accepted()].sum())
 
     def cells(self, name: str) -> Values:
-        """The values of a field as the file has them; None for a row without one."""
+        """The values of a field as the file has them, in an Arrow array where all are texts; None for a row
+        without one."""
         values = self.chunk.columns.get(name)
-        return [None] * len(self.chunk) if values is None else values
+        if values is None:
+            return pa.nulls(len(self.chunk), pa.string())
+        if isinstance(values, list) and (texts := all_texts(values)) is not None:
+            values = self.chunk.columns[name] = texts
+        return values
+
+    def distinct(self, name: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
+        """The distinct values of a field as Python values, and the place of each row's among them."""
+        return _distinct(self.cells(name))
 
     def objects(self, name: str) -> list[Any]:
-        """The same as Python values."""
+        """The values of a field as Python values; see `cells`."""
         values = self.cells(name)
         if isinstance(values, list):
             return values
-        if not pa.types.is_dictionary(values.type):
-            return values.to_pylist()
         # Each text once, however many rows have it.
         distinct, places = _distinct(values)
         return [distinct[place] for place in places.tolist()]
@@ -136,46 +151,50 @@ class ChunkColumns:
         `only`: cells of other rows count as missing."""
         values, type = self.cells(field.name), field.type
         if only is not None and not only.all():
-            values = _only(values, only)
-        if isinstance(values, list) and values.count(None) == len(values):
-            column = pa.nulls(len(values), type.arrow)
+            if isinstance(values, list):
+                pairs = zip(values, only, strict=True)
+                values = [value if is_wanted else None for value, is_wanted in pairs]
+            else:
+                values = pc.if_else(pa.array(only), values, None)
+        # Each text of a dictionary is looked at once, and stands in all its rows at the end.
+        cells, places = values, None
+        if isinstance(values, pa.DictionaryArray):
+            values = _used(values)
+            cells, places = values.dictionary, values.indices
+        if not isinstance(cells, list) and cells.null_count == len(cells):
+            column = pa.nulls(len(cells), type.arrow)
             absent = column.is_null()
-        elif type.read_clean and (clean := type.read_clean(values)) is not None:
+        elif type.read_clean and (clean := type.read_clean(cells)) is not None:
             column, absent = clean, _is_missing(clean)
         else:
-            column = self._read_each(field, values, needed)
+            column, places = self._read_each(field, values, needed)
             absent = column.is_null()
         if field.required:
-            self.refuse_missing(_flags(absent), field.name)
-        if type.is_id and column.type == pa.string() and (found := long_ids(column)) is not None:
-            self.long_ids[field.name] = found
-        if type.missing not in ("", None) and column.type == pa.string():
-            column = pc.if_else(_is_missing(column), type.missing, column)
+            self.refuse_missing(_flags(_in_rows(absent, places, True)), field.name)
         if column.type == pa.string():
-            if type.may_be_address:
-                column = self._without_addresses(column, type)
-            elif type.has_ids_inside:
-                self.count_hashes(column)
-        return column if type.missing is None else column.fill_null(type.missing)
+            if type.is_id and (found := long_ids(column)) is not None:
+                self.long_ids[field.name] = found
+            if type.missing not in ("", None):
+                column = pc.if_else(_is_missing(column), type.missing, column)
+            if type.may_be_address and _may_hold_address(column):
+                texts, numbers = _distinct(column)
+                stored = [text and type.read(self.hasher.text(text)) for text in texts]
+                column = pa.array(stored, pa.string()).take(pa.array(numbers))
+            if type.may_be_address or type.has_ids_inside:
+                self.count_hashes(column, places)
+        return _in_rows(column, places, type.missing)
 
-    def count_hashes(self, column: pa.Array) -> None:
-        """Count the hashes of addresses in a column of texts as it is stored."""
-        if _may_hold_address(column):
-            counted = pc.count_substring_regex(column, KEYED_MARK).fill_null(0)
+    def count_hashes(self, texts: pa.Array, places: pa.Array | None = None) -> None:
+        """Count the hashes of addresses in texts as they are stored, of each row or at these places."""
+        if _may_hold_address(texts):
+            counted = _in_rows(pc.count_substring_regex(texts, KEYED_MARK), places, 0)
             self._hashed += counted.to_numpy(zero_copy_only=False)
 
-    def _without_addresses(self, column: pa.Array, type: FieldType) -> pa.Array:
-        """A column of texts as it was read, with the hash of each that is an address."""
-        if not _may_hold_address(column):
-            return column
-        distinct, places = _distinct(column)
-        stored = [text and type.read(self.hasher.text(text)) for text in distinct]
-        column = pa.array(stored, pa.string()).take(pa.array(places))
-        self.count_hashes(column)
-        return column
-
-    def _read_each(self, field: Field, values: Values, needed: Flags | None) -> pa.Array:
-        """The column of a field, each distinct cell read by itself; nulls for missing cells."""
+    def _read_each(
+        self, field: Field, values: Values, needed: Flags | None
+    ) -> tuple[pa.Array, pa.Array]:
+        """The distinct cells of a field, each read by itself, nulls for missing ones; and each row's place
+        among them."""
         textual = self.chunk.textual and field.type.read_text is not None
         read = field.type.read_text if textual else field.type.read
         assert read
@@ -211,27 +230,14 @@ class ChunkColumns:
             ]
             for row in np.flatnonzero((why > 0) & ~needed).tolist():
                 self.leave_out(row, field.name, reasons[why[row]])
-        return pa.array(results, field.type.arrow).take(pa.array(places))
-
-
-def _kept_without(fields: dict[str, str]) -> Reason:
-    words = KEPT_WITHOUT + "; without ".join(map(": ".join, fields.items()))
-    return Reason(words, KEPT, next(iter(fields)) if len(fields) == 1 else "")
-
-
-def _only(values: Values, wanted: Flags) -> Values:
-    """The wanted cells; None for the others."""
-    if not isinstance(values, list):
-        return pc.if_else(pa.array(wanted), values, None)
-    return [value if is_wanted else None for value, is_wanted in zip(values, wanted, strict=True)]
+        return pa.array(results, field.type.arrow), pa.array(places)
 
 
 def _distinct(values: Values) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """The distinct cells, and the number of its distinct cell for each row."""
-    column = all_texts(values)
-    if column is not None:
-        is_encoded = pa.types.is_dictionary(column.type)
-        encoded = column if is_encoded else column.dictionary_encode()
+    if not isinstance(values, list) and not pa.types.is_timestamp(values.type):
+        is_encoded = isinstance(values, pa.DictionaryArray)
+        encoded = _used(values) if is_encoded else values.dictionary_encode()
         distinct = encoded.dictionary.to_pylist()
         places = encoded.indices.fill_null(len(distinct)).to_numpy().astype(np.int64)
         return [*distinct, None], places
@@ -249,6 +255,22 @@ def _distinct(values: Values) -> tuple[list[Any], npt.NDArray[np.int64]]:
             cells.append(value)
         row_numbers.append(number)
     return cells, np.array(row_numbers, dtype=np.int64)
+
+
+def _used(values: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same with the texts alone that rows have, in their order: a file's dictionary is that of all its
+    chunks."""
+    used = values.indices.unique().drop_null()
+    numbers = np.zeros(len(values.dictionary), np.int32)
+    numbers[used.to_numpy()] = np.arange(len(used))
+    indices = pa.array(numbers).take(values.indices)
+    return pa.DictionaryArray.from_arrays(indices, values.dictionary.take(used))
+
+
+def _in_rows(column: pa.Array, places: pa.Array | None, missing: Any) -> pa.Array:
+    """A column of distinct values as that of the rows at which they stand."""
+    column = column if places is None else column.take(places)
+    return column if missing is None else column.fill_null(missing)
 
 
 def _may_hold_address(texts: pa.Array) -> bool:

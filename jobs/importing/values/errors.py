@@ -1,4 +1,4 @@
-"""Why a value is refused."""
+"""The reasons why a value is refused."""
 
 from datetime import date
 from typing import Any, Final

@@ -22,8 +22,6 @@ from warehouse.domain import text_rules
 from warehouse.domain.time import EARLIEST, NEVER
 
 _TEXT: Final = pa.string()
-# A longer text is hardly a time, and is read by itself.
-_LONGEST_TIME: Final = 100
 # Digits that a spreadsheet keeps of a number; it writes zeros in the place of the others.
 KEPT_DIGITS: Final = 15
 # 1E+5: a shorter text has no bytes so far before its end.
@@ -33,35 +31,34 @@ _EXPONENTS: Final = np.frombuffer(b"eE+", np.uint8)
 
 @dataclass(frozen=True)
 class FieldType:
-    """How cells of a type are read.
+    """A type of cells, and how they are read."""
 
-    `name`: as documentation prints it. `read`: a cell that is not missing as the value that is stored;
-    raises InvalidValue. `missing`: what is stored for a missing cell. `arrow`: the type of the column.
-    `read_text`: in place of `read` for files that write numbers and lists as text (CSV, Parquet).
-    `read_clean`: a whole column, nulls for missing cells; None if any cell may need `read`.
-    `notation`: of cells that tables write in several ways, a word of `values/notation`; else "".
-    `may_be_address`: whether a value that is an e-mail address is stored as its hash.
-    `has_ids_inside`: whether that goes for ids in a list; `read` is then told how (`hash_text`), and of each
-    element that it leaves out, why (`leave_out`).
-    `is_id`: whether a spreadsheet may have taken its values for numbers.
-    """
-
+    # The name that documentation prints.
     name: str
+    # Reads a cell that is not missing as the value that is stored; raises InvalidValue.
     read: Callable[..., Any]
+    # The value that is stored for a missing cell.
     missing: Any = ""
+    # The type of the column.
     arrow: pa.DataType = _TEXT
+    # Reads in place of `read` for files that write numbers and lists as text (CSV, Parquet).
     read_text: Callable[..., Any] | None = None
+    # Reads a whole column, nulls for missing cells; None if any cell may need `read`.
     read_clean: Callable[[Values], pa.Array | None] | None = None
+    # A word of `values/notation` for cells that tables write in several ways; else "".
     notation: str = ""
+    # Whether a value that is an e-mail address is stored as its hash.
     may_be_address: bool = False
+    # Whether that goes for ids in a list; `read` is then told how (`hash_text`), and of each
+    # element that it leaves out, why (`leave_out`).
     has_ids_inside: bool = False
+    # Whether a spreadsheet may have taken its values for numbers.
     is_id: bool = False
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a kind. `required`: every row must have it. `required_for`: the rows that must have
-    it otherwise. `decides`: which row it is, or how other fields are read, hangs on it.
+    """One field of a kind.
 
     A row is refused for a cell that cannot be used of a field that it must have, or that decides. Any other
     cell that cannot be used is left out, and the row is taken without it.
@@ -70,17 +67,18 @@ class Field:
     name: str
     type: FieldType
     meaning: str
+    # Whether every row must have it.
     required: bool = False
+    # The rows that must have it otherwise.
     required_for: str = ""
+    # Whether it decides which row it is, or how other fields are read.
     decides: bool = False
 
 
 def all_texts(values: Values) -> pa.Array | None:
-    """A column as an Arrow array of texts and nulls, possibly with a dictionary; None if it has anything
-    else."""
+    """A column as an Arrow array of texts and nulls; None if it has anything else."""
     if not isinstance(values, list):
-        is_texts = pa.types.is_string(values.type) or pa.types.is_dictionary(values.type)
-        return values if is_texts else None
+        return values if pa.types.is_string(values.type) else None
     try:
         return pa.array(values, pa.string())
     except pa.ArrowException:
@@ -90,13 +88,11 @@ def all_texts(values: Values) -> pa.Array | None:
 def _clean_texts(values: Values, max_length: int) -> pa.Array | None:
     """Texts that are stored as they are: without NUL, and none of them too long."""
     column = all_texts(values)
-    if column is not None and pa.types.is_dictionary(column.type):
-        distinct = _clean_texts(column.dictionary, max_length)
-        return None if distinct is None else distinct.take(column.indices)
     # Bytes: a text has at least as many bytes as characters.
     if (
         column is None
-        or _has_nul(column)
+        # The bytes of all rows at once: hardly any file has a NUL.
+        or ((data := column.buffers()[2]) is not None and b"\0" in data.to_pybytes())
         or (pc.max(pc.binary_length(column)).as_py() or 0) > max_length
     ):
         return None
@@ -104,7 +100,7 @@ def _clean_texts(values: Values, max_length: int) -> pa.Array | None:
 
 
 def _clean_ids(values: Values) -> pa.Array | None:
-    """The same, of ids that programs did not take for numbers with decimals."""
+    """Clean texts (see `_clean_texts`) of ids that programs did not take for numbers with decimals."""
     column = _clean_texts(values, text_rules.MAX_ID)
     if column is None:
         return None
@@ -151,7 +147,7 @@ def long_ids(column: pa.Array) -> str | None:
 
 
 def _bytes_of(column: pa.Array) -> tuple[npt.NDArray[Any], ...]:
-    """Where the bytes of each text begin and end, and the bytes of all."""
+    """The places at which the bytes of each text begin and end, and the bytes of all."""
     _, offsets, data = column.buffers()
     if data is None or not len(column):
         return tuple(np.zeros(size, np.int64) for size in (len(column), len(column), 0))
@@ -160,7 +156,8 @@ def _bytes_of(column: pa.Array) -> tuple[npt.NDArray[Any], ...]:
 
 
 def _clean_sent_ids(values: Values) -> pa.Array | None:
-    """The same, of ids that are none of the texts which broken scripts send in the place of one."""
+    """Clean ids (see `_clean_ids`) that are none of the texts which broken scripts send in the place of
+    one."""
     column = _clean_ids(values)
     if column is None:
         return None
@@ -169,12 +166,6 @@ def _clean_sent_ids(values: Values) -> pa.Array | None:
     suspects = column.filter(pc.is_in(pc.binary_length(column), lengths))
     is_none = pc.is_in(pc.utf8_lower(suspects), pa.array(text_rules.NO_IDS))
     return None if pc.any(is_none).as_py() else column
-
-
-def _has_nul(array: pa.Array) -> bool:
-    # The bytes of all rows at once: hardly any file has a NUL.
-    data = array.buffers()[2]
-    return data is not None and b"\0" in memoryview(data).tobytes()
 
 
 def _clean_whole_numbers(values: Values) -> pa.Array | None:
@@ -194,10 +185,6 @@ def _clean_instants(values: Values) -> pa.Array | None:
         written = all_texts(values)
         if written is None:
             return None
-        if pa.types.is_dictionary(written.type):
-            if (pc.max(pc.binary_length(written.dictionary)).as_py() or 0) > _LONGEST_TIME:
-                return None
-            written = written.dictionary.take(written.indices)
         present = pc.not_equal(written, "").fill_null(False)
         read = times.uniform_instants(written.filter(present))
         if read is None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jobs.importing.values.numbers import decimal
 from jobs.importing.values.texts import currency
-from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.vocabulary import DECIMALS
 
 _HALF: Final = Fraction(1, 2)
 
@@ -19,27 +19,20 @@ def minor_units(amount: Any, code: Any, rate: Fraction | None = None) -> tuple[i
     `rate`: how much of the currency one unit of the amount's own currency is. Raises InvalidValue if the
     amount is no number, or the currency is not in ISO 4217.
     """
-    places = _places(code)
+    # The look-up spares nearly all codes the check.
+    places = DECIMALS.get(code) if isinstance(code, str) else None
+    places = DECIMALS[currency(code)] if places is None else places
     written = decimal(amount)
     if rate is not None:
-        return _rounded(Fraction(written) * rate * 10**places)
+        exact = Fraction(written) * rate * 10**places
+        number = floor(abs(exact) + _HALF)
+        return -number if exact < 0 else number, exact.denominator != 1
     whole, _, fraction = written.removeprefix("-").partition(".")
     number = int(whole + fraction[:places].ljust(places, "0"))
     rest = fraction[places:]
     if rest >= "5":
         number += 1
     return -number if written.startswith("-") else number, bool(rest)
-
-
-def _places(code: Any) -> int:
-    # The look-up spares nearly all codes the check.
-    places = DECIMALS.get(code) if isinstance(code, str) else None
-    return DECIMALS[currency(code)] if places is None else places
-
-
-def _rounded(exact: Fraction) -> tuple[int, bool]:
-    number = floor(abs(exact) + _HALF)
-    return -number if exact < 0 else number, exact.denominator != 1
 
 
 def of_millionths(amount: Any) -> str:

@@ -1,4 +1,4 @@
-"""How a table writes its numbers and dates, as its own cells show it.
+"""The notation of a table's numbers and dates, as its own cells show it.
 
 `Numbers` and `Dates` look at cells, and then write them as the rest of `values/` reads them:
 `1.234,56 €` as `1234.56`, `31.01.2026 9:05` as `2026-01-31 09:05`. A cell that does not fit stays as it is. A
@@ -6,7 +6,6 @@ number is never guessed: `1.250` can be a thousand where no cell of its column s
 """
 
 import re
-import sys
 import unicodedata
 from collections.abc import Callable
 from datetime import date
@@ -32,7 +31,7 @@ DECIMALS: Final = (POINT, COMMA)
 _LONGEST: Final = 60
 # Signs of currencies, with the letters that some have before them (`US$`), codes (`EUR`), and words.
 _SIGNS: Final = "".join(
-    sign for sign in map(chr, range(sys.maxunicode)) if unicodedata.category(sign) == "Sc"
+    sign for sign in map(chr, range(0x20000)) if unicodedata.category(sign) == "Sc"
 )
 _MONEY: Final = (
     rf"(?:[A-Z]{{0,3}}[{re.escape(_SIGNS)}]|[A-Z]{{3}}|kr\.?|Kč|zł|Ft|SFr\.|Fr\.|Rs\.?|lei|TL)"
@@ -133,8 +132,8 @@ class UnclearDates(Unclear):
 
 
 class Reading(NamedTuple):
-    """How a table is to be read where its cells do not show it: the order of a date's parts (one of
-    DATE_ORDERS) and the decimal mark (one of DECIMALS); "" for what they show."""
+    """A way to read a table where its cells do not show it: the order of a date's parts (one of DATE_ORDERS)
+    and the decimal mark (one of DECIMALS); "" for what they show."""
 
     dates: str = ""
     decimal: str = ""
@@ -264,7 +263,7 @@ class Dates:
 
 
 def _each(cells: list[str], rewrite: Callable[[str], str]) -> list[str]:
-    """The same list if nothing is rewritten."""
+    """The rewritten cells; the list itself if nothing is rewritten."""
     rewritten = {cell: new for cell in set(cells) if (new := rewrite(cell)) is not cell}
     return [rewritten.get(cell, cell) for cell in cells] if rewritten else cells
 

@@ -31,7 +31,9 @@ def exact(value: Any) -> Decimal:
     if isinstance(value, str):
         written = value.strip()
         if not _NUMBER.fullmatch(written):
-            raise InvalidValue(f"{quoted(value)} is not a number{_hint(written)}")
+            has_comma = _NUMBER.fullmatch(written.replace(",", "."))
+            hint = "; write a decimal point, not a comma" if has_comma else ""
+            raise InvalidValue(f"{quoted(value)} is not a number{hint}")
     elif is_number(value):
         written = repr(value) if isinstance(value, float) else value
     else:
@@ -42,14 +44,6 @@ def exact(value: Any) -> Decimal:
     if number and (number.adjusted() > 18 or not -LIMIT <= number < LIMIT):
         raise TooLarge(f"{quoted(value)} is beyond 64 bits")
     return number
-
-
-def _hint(written: str) -> str:
-    return (
-        "; write a decimal point, not a comma"
-        if _NUMBER.fullmatch(written.replace(",", "."))
-        else ""
-    )
 
 
 def whole_number(value: Any) -> int:
@@ -67,7 +61,7 @@ def whole_number(value: Any) -> int:
 
 
 def json_whole_number(value: Any) -> int:
-    """The same, of a JSON value: a text is no number. Raises InvalidValue."""
+    """A whole number of a JSON value, in which a text is no number. Raises InvalidValue."""
     if isinstance(value, str):
         raise InvalidValue(f"{quoted(value)} is a text, not a number; write it without quotes")
     return whole_number(value)

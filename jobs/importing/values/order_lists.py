@@ -9,7 +9,7 @@ import orjson
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.fields import ID, INSTANT, WHOLE, Field
 from jobs.importing.values.numbers import LIMIT
-from warehouse.domain.json_values import read_float
+from warehouse.domain.text_rules import read_float
 
 _REFUND: Final = (
     Field("refund_id", ID, "counts once in an order", required=True),

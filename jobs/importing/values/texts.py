@@ -13,9 +13,8 @@ from jobs.importing.values.numbers import is_number, number_text
 from warehouse.domain import text_rules
 from warehouse.domain.addresses import masked
 from warehouse.domain.email_hash import hashed_email, is_sha256, keyed_of, names_address
-from warehouse.domain.form_ids import is_uuid
-from warehouse.domain.json_values import texts_in
-from warehouse.domain.text_rules import HAS_NUL
+from warehouse.domain.hash_ids import is_uuid
+from warehouse.domain.text_rules import HAS_NUL, texts_in
 
 MAX_SHORT_TEXT: Final = 255
 
@@ -48,22 +47,17 @@ def identifier(value: Any) -> str:
     for a number of which digits may be lost."""
     if isinstance(value, str):
         if "0" <= value[:1] <= "9" and AS_FLOAT.fullmatch(value.strip()):
-            return _whole(value)
-    elif isinstance(value, float | Decimal) and _EXACT <= value < inf and not _is_exact(value):
+            whole = re.split("[.,]", value.strip())[0]
+            if "e" in value.lower() or len(whole) > text_rules.MAX_ID or int(whole) >= _EXACT:
+                raise LostDigits(value)
+            return whole
+    elif (
+        isinstance(value, float | Decimal)
+        and _EXACT <= value < inf
+        and not (isinstance(value, Decimal) and value.as_tuple().exponent == 0)
+    ):
         raise LostDigits(value)
     return _by_rule(text_rules.identifier, text(value, whole=True), value)
-
-
-def _is_exact(number: float | Decimal) -> bool:
-    """Whether a number has all its digits written out, as those of Parquet's decimals have."""
-    return isinstance(number, Decimal) and number.as_tuple().exponent == 0
-
-
-def _whole(written: str) -> str:
-    whole = re.split("[.,]", written.strip())[0]
-    if "e" in written.lower() or len(whole) > text_rules.MAX_ID or int(whole) >= _EXACT:
-        raise LostDigits(written)
-    return whole
 
 
 def sent_id(value: Any) -> str | None:
@@ -189,7 +183,7 @@ def json_object(value: Any) -> str:
     try:
         encoded = value if isinstance(value, str | bytes) else _ENCODE.encode(value)
         written = encoded if isinstance(encoded, str) else encoded.decode()
-        # Also what was encoded here: an infinite number is no JSON.
+        # Decoded to check it, also where it was encoded here: an infinite number is no JSON.
         decoded = _DECODE.decode(written)
     except (msgspec.MsgspecError, TypeError, ValueError, ArithmeticError, RecursionError):
         decoded = None

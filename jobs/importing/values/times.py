@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.importing.values.errors import InvalidValue, quoted
-from jobs.run.clock import now_micros
 from warehouse.domain.time import (
     EARLIEST,
     LATEST,
     MICROS_PER_DAY,
     MICROS_PER_SECOND,
     day_number,
+    now_micros,
     to_micros,
 )
 
@@ -26,7 +26,7 @@ _ISO: Final = re.compile(
     r"([T ]\d\d(:?\d\d(:?\d\d([.,]\d+)?)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?",
     re.ASCII | re.IGNORECASE,
 )
-# As systems write it: read in a third of the time.
+# The spelling of most systems, which is read in a third of the time.
 _USUAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)", re.ASCII)
 # ISO 8601 has two times that `datetime` lacks: the end of a day, and a leap second.
 _MIDNIGHT: Final = re.compile(r"(?<=[T ])24(?=(:?00(:?00([.,]0+)?)?)?([Z +-]|$))")
@@ -46,7 +46,22 @@ def any_instant(value: Any) -> int:
     """An ISO 8601 text, a datetime or a date as an instant. Without an offset it is UTC; digits after
     the microsecond are cut; a leap second is the first second after it. Raises InvalidValue."""
     if isinstance(value, str):
-        return _of_text(value)
+        text = value.strip().upper()
+        if _USUAL.fullmatch(text):
+            with suppress(ValueError):
+                return to_micros(datetime.fromisoformat(text))
+        if not _ISO.fullmatch(text):
+            raise _not_a_time(value)
+        text, midnights = _MIDNIGHT.subn("00", text)
+        text, leaps = _LEAP.subn("59", text)
+        try:
+            moment = datetime.fromisoformat(_SPACE.sub("", text))
+        except ValueError:
+            raise _not_a_time(value) from None
+        at = any_instant(moment) + midnights * MICROS_PER_DAY + leaps * MICROS_PER_SECOND
+        if leaps and at % MICROS_PER_DAY >= MICROS_PER_SECOND:
+            raise _not_a_time(value)  # leap seconds are the last ones of a day
+        return at
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time.min)
     if not isinstance(value, datetime):
@@ -78,25 +93,6 @@ def latest_instant() -> int:
 def _not_ahead(at: int, value: Any) -> int:
     if at > latest_instant():
         raise InvalidValue(f"{quoted(value)} is more than a day ahead")
-    return at
-
-
-def _of_text(written: str) -> int:
-    text = written.strip().upper()
-    if _USUAL.fullmatch(text):
-        with suppress(ValueError):
-            return to_micros(datetime.fromisoformat(text))
-    if not _ISO.fullmatch(text):
-        raise _not_a_time(written)
-    text, midnights = _MIDNIGHT.subn("00", text)
-    text, leaps = _LEAP.subn("59", text)
-    try:
-        moment = datetime.fromisoformat(_SPACE.sub("", text))
-    except ValueError:
-        raise _not_a_time(written) from None
-    at = any_instant(moment) + midnights * MICROS_PER_DAY + leaps * MICROS_PER_SECOND
-    if leaps and at % MICROS_PER_DAY >= MICROS_PER_SECOND:
-        raise _not_a_time(written)  # leap seconds are the last ones of a day
     return at
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.product import Product
 from tests.support.stage import SHOP, B
-from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.hash_ids import form_id_of
 
 POPUP = form_id_of(SHOP, "segment", "popup-1")
 RANGE = {"range": "2026-01-01..2026-01-31"}

@@ -1,14 +1,11 @@
 """A person is forgotten: nothing of the person is left in the database, and nothing comes back."""
 
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL
 
-from tests.support import postgres
+from tests.support.forgetting import left_of
 from tests.support.hashing import keyed, marked
 from tests.support.import_files import Row, answer, event, order
 from tests.support.job_commands import SHOP, Commands
@@ -54,28 +51,6 @@ def orders() -> list[Row]:
 
 
 OF_ADA = (VISITOR, CUSTOMER, CODE, "ada-", "of-ada", "Named by Ada", "only Ada says this")
-
-
-def dumped(url: str, server: URL | None) -> bytes:
-    """All bytes of a database: the file after VACUUM, or what `pg_dump` writes."""
-    if server is None:
-        engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.exec_driver_sql("VACUUM")
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        engine.dispose()
-        file = Path(make_url(url).database or "")
-        assert not Path(f"{file}-wal").exists() or not Path(f"{file}-wal").stat().st_size
-        return file.read_bytes()
-    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
-    program = Path(postgres.programs(server), "pg_dump")
-    return subprocess.run([program, f"--dbname={plain}"], capture_output=True, check=True).stdout
-
-
-def left_of(url: str, server: URL | None, *names: str) -> list[str]:
-    """Those of the names that stand anywhere in a database, in whatever case."""
-    data = dumped(url, server).lower()
-    return [name for name in names if name.lower().encode() in data]
 
 
 @pytest.fixture

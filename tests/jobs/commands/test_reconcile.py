@@ -12,7 +12,7 @@ import pytest
 from tests.support.import_files import Row, order
 from tests.support.job_commands import Commands
 from tests.tiers import thorough
-from warehouse.operations.reconcile import amount_of, month_of
+from warehouse.shops.reconcile import amount_of, month_of
 
 SHOP = "a.example"
 MONTH = datetime(2026, 10, 1, tzinfo=UTC)

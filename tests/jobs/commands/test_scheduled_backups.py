@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from jobs.run.clock import now_micros
 from tests.jobs.scheduler.conftest import findings, gauges, needs, ready
 from tests.support.commands import kill_at_call
 from tests.support.import_files import order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.backups import folder, postgresql, sqlite
-from warehouse.domain.time import MICROS_PER_DAY
+from warehouse.domain.time import MICROS_PER_DAY, now_micros
 
 NOW = now_micros()
 DAILY, WEEKLY = "0 3 * * *", "0 3 * * 0"

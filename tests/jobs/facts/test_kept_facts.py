@@ -68,7 +68,7 @@ def test_the_parts_give_what_all_gave(sqlite_url: str, given_world: World, seed:
         keep_part(connection, editions, f"{part} IN (0, 1)", modulus)
         kept = kept_facts.read(connection, editions)
         rest = partials_of(connection, editions, f"{part} = {left}")
-        found = with_kept(rest, [(editions[shop_key], facts) for _, shop_key, facts, _ in kept])
+        found = with_kept(rest, [(editions[shop_key], facts) for _, shop_key, facts in kept])
         for name, rows in vars(expected).items():
             assert_frame_equal(in_order(getattr(found, name)), in_order(rows), obj=name)
         for table in ("kept_facts", "kept_key"):

@@ -31,9 +31,9 @@ def written(
     counts = Counter[str]()
     append = ArrowConnection.append
 
-    def counting(connection: ArrowConnection, name: str, rows: Any) -> None:
+    def counting(connection: ArrowConnection, name: str, rows: Any, **options: Any) -> None:
         counts[name] += rows.num_rows
-        append(connection, name, rows)
+        append(connection, name, rows, **options)
 
     with monkeypatch.context() as patched:
         patched.setattr(ArrowConnection, "append", counting)

@@ -19,7 +19,7 @@ def with_shops(url: str, folder: Path) -> Warehouse:
 
 @pytest.fixture
 def warehouse(warehouse_url: str, tmp_path: Path) -> Warehouse:
-    """Of either kind of database."""
+    """A warehouse of either kind of database."""
     return with_shops(warehouse_url, tmp_path)
 
 

@@ -166,7 +166,7 @@ def test_lines_of_rejects_count_the_titles(sqlite_warehouse: Warehouse) -> None:
 
 
 def test_a_value_that_no_text_has_costs_its_row(sqlite_warehouse: Warehouse) -> None:
-    """What tells rows apart cannot be told of it."""
+    """The row has no text that would tell it from others."""
     text = META.replace("Day,", "Day,Region,").replace("02,", "02,Bav\0aria,")
     assert take(sqlite_warehouse, text + "Spring,2026-01-03,Hesse,1.5,10,2\n")["new"] == 1
     assert sqlite_warehouse.reasons() == [(2, "region: has a NUL character")]

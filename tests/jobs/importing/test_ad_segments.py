@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jobs.importing.formats.ads.segment import segment_of
+from jobs.importing.formats.ads.readers import segment_of
 from jobs.importing.values.errors import InvalidValue
 from tests.support.ad_reports import META_ROW, ROWS, SHOP, sample, stored, take
 from tests.support.import_files import SAMPLES, spend

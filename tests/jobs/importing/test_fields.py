@@ -32,7 +32,7 @@ from jobs.importing.values.fields import (
 )
 from tests.support.hashing import HASHER
 from tests.support.warehouse import Warehouse
-from warehouse.operations.reject_reasons import KEPT_WITHOUT
+from warehouse.domain.vocabulary import KEPT_WITHOUT
 
 FAST = [ID, SENT_ID, NAME, SHORT_TEXT, INSTANT, WHOLE]
 moments = [datetime(year, 1, 2, tzinfo=UTC) for year in (2026, 1999, 2000, 2100, 2101)]

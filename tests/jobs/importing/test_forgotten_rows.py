@@ -15,7 +15,7 @@ from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from tests.support.warehouse import Warehouse
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.email_hash import hashed_email
-from warehouse.operations.forgotten import identifier_hash, identifier_of, remember
+from warehouse.persons.forgotten import identifier_hash, identifier_of, remember
 
 A = 1
 EMAIL = "ada@mail.example"

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from jobs.run.clock import now_micros
 from tests.support.form_calls import SHOP, ours
 from tests.support.import_files import Row, event, written
 from tests.support.job_commands import Commands
 from warehouse.connections.engine import open_engine
-from warehouse.domain.time import MICROS_PER_DAY, from_micros
-from warehouse.operations import form_rules, seen_forms
+from warehouse.domain.time import MICROS_PER_DAY, from_micros, now_micros
+from warehouse.forms import form_rules, seen_forms
 
 NOW = from_micros(now_micros()).isoformat()
 LONG_AGO = from_micros(now_micros() - 9 * MICROS_PER_DAY).isoformat()

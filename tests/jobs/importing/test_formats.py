@@ -14,8 +14,15 @@ from jobs.importing.files.detect import is_own, sample_of
 from jobs.importing.formats import FORMATS, ads, mapping
 from jobs.importing.formats.ads.report import AdReport
 from jobs.importing.formats.ads.report_table import read_table
-from jobs.importing.formats.base import EXPORTED_AT, Format, Record, Records, SourceField, Target
-from jobs.importing.formats.projection import kept_record
+from jobs.importing.formats.base import (
+    EXPORTED_AT,
+    Format,
+    Record,
+    Records,
+    SourceField,
+    Target,
+    kept_record,
+)
 from jobs.importing.kinds import KINDS
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns

@@ -267,23 +267,25 @@ def test_an_import_that_was_killed_can_be_undone(jobs: Commands) -> None:
 
 
 @pytest.mark.parametrize(
-    "place",
+    ("place", "left"),
     [
-        "jobs.importing.undo.remove_rows",
-        "jobs.pipeline.removal.count_rows_left",
-        "jobs.pipeline.removal.delete_staged_events",
+        ("jobs.importing.undo.remove_rows", 1),
+        ("jobs.pipeline.removal.count_rows_left", 151),
+        ("jobs.pipeline.removal.delete_staged_events", 151),
     ],
 )
-def test_an_undo_that_was_killed_is_ended_by_the_next_rollup(jobs: Commands, place: str) -> None:
-    """Killed between two portions, and in the middle of the second."""
+def test_an_undo_that_was_killed_is_ended_by_the_next_rollup(
+    jobs: Commands, place: str, left: int
+) -> None:
+    """Killed when all rows are gone, and in the middle of the second portion."""
     take(jobs, "events", event(event_id="other"))
     jobs("import", "events", str(big(jobs.folder / "big.ndjson", 300)))
     jobs("rollup")
     killed(jobs, place, "imports", "undo", "3")
     assert last(jobs)["state"] == "undoing"
-    assert jobs.rows("SELECT COUNT(*) FROM raw_event") == [151]
+    assert jobs.rows("SELECT COUNT(*) FROM raw_event") == [left]
     jobs("verify", "--all")
-    assert "import 3 is undone" in jobs("rollup")
+    assert "the rows of import 3 are gone" in jobs("rollup")
     assert last(jobs)["state"] == "undone"
     assert ids(jobs) == ["other"]
     jobs("verify", "--all")

@@ -66,17 +66,6 @@ def test_long_texts_fill_what_is_kept(
     assert sqlite_warehouse.take("events", long)["not_kept"] == 3
 
 
-def test_one_shop_leaves_places_to_others(warehouse: Warehouse) -> None:
-    """A shop with a single reject has one of five places, whatever came before."""
-    others = [event(shop_id="b.example", event_id=f"f{number}", type="x") for number in range(3)]
-    rows = [*BAD, others[0], {"shop_id": "nobody.example"}, *others[1:], *BAD]
-    for _ in range(2):
-        counts = warehouse.take("events", rows)
-        assert (counts["rejected"], counts["not_kept"]) == (28, 23)
-        assert [line for line, _ in warehouse.reasons()] == [0, 1, 2, 13, 14, 15]
-        assert warehouse.reasons()[0][1] == MARKER.format(23)
-
-
 def test_files_of_two_shops_with_one_name(sqlite_commands: Commands) -> None:
     """The import of one deleted rejects of the other: those of the same lines."""
     names = ("a.example", "b.example")

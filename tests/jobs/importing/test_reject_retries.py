@@ -13,7 +13,8 @@ from tests.support.import_files import ECB, as_ndjson, form, order, spend
 from tests.support.shop_builder import writing
 from tests.support.warehouse import Warehouse
 from warehouse.connections.engine import open_engine
-from warehouse.operations import reject_retries
+from warehouse.operations import tasks
+from warehouse.operations.tasks import REJECTS, RETRY
 
 POUNDS = {"currency": "GBP"}
 SPEND = b"""Date,Platform,Campaign,Currency,Cost,Impr.,Clicks
@@ -51,7 +52,7 @@ def key(warehouse: Warehouse, shop_id: str) -> int:
 def ask(warehouse: Warehouse, shop_id: str, now: int = 1) -> bool:
     engine = open_engine(warehouse.url)
     with writing(engine) as connection:
-        asked = reject_retries.ask(connection, key(warehouse, shop_id), now)
+        asked = tasks.ask(connection, key(warehouse, shop_id), REJECTS, RETRY, now)
     engine.dispose()
     return asked
 
@@ -59,9 +60,9 @@ def ask(warehouse: Warehouse, shop_id: str, now: int = 1) -> bool:
 def last(warehouse: Warehouse, shop_id: str) -> tuple[bool, int]:
     """Whether the last retry of a shop is done, and how many rows it has accepted."""
     with open_engine(warehouse.url).connect() as connection:
-        retry = reject_retries.last(connection, key(warehouse, shop_id))
+        retry = tasks.find(connection, key(warehouse, shop_id), REJECTS)
     assert retry is not None
-    return retry.tried_at > 0, retry.accepted
+    return retry.ended_at > 0, retry.rows
 
 
 HOSTILE: list[tuple[Any, str]] = [
@@ -185,13 +186,13 @@ def test_a_refresh_that_is_stopped_is_continued(
     pounds(warehouse, "a.example")
     ask(warehouse, "a.example")
     monkeypatch.setattr(rejects, "_ROWS", 1)
-    advance = reject_retries.advance
+    advance = tasks.advance
 
     def stop(*arguments: Any) -> None:
         advance(*arguments)
         raise Stopped(15)
 
-    monkeypatch.setattr(reject_retries, "advance", stop)
+    monkeypatch.setattr(tasks, "advance", stop)
     for accepted in (1, 2, 3):
         run("rollup", "--refresh", status=143)
         assert last(warehouse, "a.example") == (False, accepted)
@@ -212,7 +213,7 @@ def test_a_kill_before_progress_is_recorded_counts_nothing_twice(
         raise Stopped(15)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reject_retries, "advance", die)
+        patch.setattr(tasks, "advance", die)
         run("rollup", "--refresh", status=143)
     assert last(warehouse, "a.example") == (False, 3)
     run("rollup", "--refresh")
@@ -250,9 +251,16 @@ def test_a_retry_that_fails_keeps_nobody_waiting(
         return write(self, connection, rows, import_id)
 
     monkeypatch.setattr(OrdersKind, "write", fail)
-    assert "a retry of rejects failed: " in run("rollup", "--refresh")
+    for _ in range(tasks.MAX_ATTEMPTS):
+        assert last(warehouse, "a.example") == (False, 0)
+        assert "the retry of rejects of shop " in run("rollup", "--refresh")
     assert last(warehouse, "a.example") == (True, 0)
     assert last(warehouse, "b.example") == (True, 3)
+    results = warehouse.records("SELECT result FROM task ORDER BY shop_key")
+    assert [row["result"] for row in results] == [
+        '{"reason": "it could not be done (ValueError)"}',
+        "{}",
+    ]
 
 
 def test_a_retry_by_hand_answers_those_who_asked(warehouse: Warehouse) -> None:
@@ -260,6 +268,8 @@ def test_a_retry_by_hand_answers_those_who_asked(warehouse: Warehouse) -> None:
     pounds(warehouse, "a.example", "b.example")
     ask(warehouse, "a.example")
     run("rejects", "--retry", status=3)
+    assert last(warehouse, "a.example") == (False, 3)
+    run("rollup", "--refresh")
     assert last(warehouse, "a.example") == (True, 3)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.import_files import FORM, NO_UUID, answer, as_ndjson, event, order, told
 from tests.support.warehouse import Warehouse
-from warehouse.operations.reject_reasons import KEPT_WITHOUT
+from warehouse.domain.vocabulary import KEPT_WITHOUT
 
 LONG = "x" * 256
 

@@ -207,7 +207,7 @@ def test_status(jobs: Jobs) -> None:
     assert [shop.pop("waiting_batches") for shop in found["shops"]] == [2, 0]
     assert newest.pop("imported_at").startswith("20")
     assert newest == {"batch_id": 2, "kind": "orders", "rows": 1}
-    nothing = {"timezone": "UTC", "last_rollup_at": None}
+    nothing = {"timezone": "UTC", "last_rollup_at": None, "recomputing_since": None}
     assert found["shops"] == [
         nothing | {"shop_id": "a.example", "state": "none", "waiting_rows": 3},
         nothing

@@ -20,7 +20,7 @@ from tests.support.warehouse import Warehouse
 from warehouse import tables
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
-from warehouse.domain.form_ids import form_id_of
+from warehouse.domain.hash_ids import form_id_of
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from web.api import form_quota
 from web.api.forms_table import get_version, replace_draft
@@ -195,7 +195,7 @@ def test_the_last_name_that_comes_stands_until_the_form_is_named_here(warehouse:
     take(warehouse, call("a", 5, "One"))
     take(warehouse, call("a", 3, "Two"))
     assert known(warehouse) == {"a": "Two"}
-    # What is there already is no news.
+    # A form that is there already is no news.
     take(warehouse, call("a", 5, "One"))
     assert known(warehouse) == {"a": "Two"}
     take(warehouse, call("a", 5, "One"), call("a", 2, "Three"))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.import_files import FORM, NO_UUID, Row, account, form, rate, spend, told
 from tests.support.warehouse import Warehouse
-from warehouse.operations.reject_reasons import KEPT_WITHOUT
+from warehouse.domain.vocabulary import KEPT_WITHOUT
 
 LONG = "x" * 256
 SHOP = {"shop_id": "n.example", "currency": "EUR"}

@@ -16,7 +16,7 @@ from tests.tiers import thorough
 from warehouse.connections.arrow import PostgresConnection, SqliteConnection, open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.operations import imports
+from warehouse.intake import imports
 from web.api.forms_table import get_version, replace_draft
 
 

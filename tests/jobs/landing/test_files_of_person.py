@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.dropped import spreadsheet
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
 
@@ -87,8 +88,9 @@ def test_wherever_they_are(commands: Commands) -> None:
         ("a.csv.gz", gzip.compress(b"-" * 3_000_000 + ADA.encode() + b"-" * 9)),
         ("a.zip", zipped(b"-" * 3_000_000 + ADA.encode())),
         ("a.parquet", parquet("bob@mail.example", ADA)),
+        ("a.xlsx", spreadsheet(f"Id,Email\n1,{ADA}\n".encode())),
     ],
-    ids=["plain", "upper", "utf-16", "json", "url", "hash", "gz", "zip", "parquet"],
+    ids=["plain", "upper", "utf-16", "json", "url", "hash", "gz", "zip", "parquet", "xlsx"],
 )
 def test_however_they_are_written(commands: Commands, name: str, content: bytes) -> None:
     commands.land("orders/done", name, content)

@@ -146,7 +146,7 @@ def test_a_file_that_lands_meanwhile_waits_for_no_other_shop_s_files(
 @pytest.fixture
 def short_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A portion is one chunk."""
-    monkeypatch.setattr(land, "_PORTION_SECONDS", 0)
+    monkeypatch.setattr(land, "_TURN_SECONDS", 0)
 
 
 def many_events(shop_id: str) -> bytes:

@@ -264,11 +264,13 @@ def test_only_a_sample_that_meets_its_day_clears_a_difference(commands: Commands
             return rows
 
         run.connection.execute(change.format("+"))
+        run.connection.commit()
         assert differing_after(second) == 0
         found = differing_after(first)
         assert found > 1
         assert differing_after(second) == found
         run.connection.execute(change.format("-"))
+        run.connection.commit()
         assert differing_after(second) == found
         assert differing_after(first) == 0
 

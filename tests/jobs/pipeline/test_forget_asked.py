@@ -1,4 +1,5 @@
-"""What members ask to forget: so many requests of a shop a refresh, in one pass; the shop's own rejects."""
+"""The requests of members to forget: a refresh ends all of a shop in one pass and one build; the shop's own
+rejects."""
 
 import json
 
@@ -9,9 +10,9 @@ from tests.support.import_files import Row, as_ndjson, event, order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.connections.engine import open_engine
-from warehouse.operations import forgotten
-from warehouse.operations.forgotten import TooManyWait, identifier_hash, identifier_of
-from warehouse.operations.hash_secret import hasher_of_pages
+from warehouse.persons import forgotten
+from warehouse.persons.forgotten import TooManyWait, identifier_hash, identifier_of
+from warehouse.persons.hash_secret import hasher_of_pages
 
 WAITING = "SELECT COUNT(*) FROM forgotten WHERE removed_at = 0"
 
@@ -33,7 +34,7 @@ def ask(engine: Engine, commands: Commands, kind: str, *texts: str) -> None:
             connection.commit()
 
 
-def test_a_refresh_ends_some_requests_of_a_shop_with_one_look_at_its_rows(
+def test_a_refresh_ends_all_requests_of_a_shop_with_one_look_at_its_rows_and_one_build(
     commands: Commands, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands.take(
@@ -41,6 +42,7 @@ def test_a_refresh_ends_some_requests_of_a_shop_with_one_look_at_its_rows(
         [event(event_id=f"e{n}", form_session_id=f"s{n}", visitor_id=f"v{n}") for n in range(30)],
     )
     commands("rollup")
+    (newest,) = commands.rows("SELECT MAX(edition) FROM edition")
     ask(engine, commands, "visitor", *(f"v{number}" for number in range(25)))
     statements: list[str] = []
     table = ArrowConnection.table
@@ -51,18 +53,14 @@ def test_a_refresh_ends_some_requests_of_a_shop_with_one_look_at_its_rows(
 
     monkeypatch.setattr(ArrowConnection, "table", counted)
     said = commands("rollup", "--refresh")
-    assert (
-        "removed persons: 20  events 20  versions of orders 0  left for the next refresh 5" in said
-    )
+    assert "removed persons: 25  events 25  versions of orders 0" in said
     looks = [query for query in statements if query.startswith("SELECT DISTINCT visitor_id")]
     assert len(looks) == 2, "one at events, one at orders"
-    assert commands.rows(WAITING) == [5]
-    # The oldest first.
-    left = [f"v{number}" for number in range(20, 30)]
-    assert commands.rows("SELECT visitor_id FROM raw_event ORDER BY visitor_id") == left
-    said = commands("rollup", "--refresh")
-    assert "removed persons: 5  events 5  versions of orders 0  left for the next refresh 0" in said
     assert commands.rows(WAITING) == [0]
+    left = [f"v{number}" for number in range(25, 30)]
+    assert commands.rows("SELECT visitor_id FROM raw_event ORDER BY visitor_id") == left
+    own = "SELECT edition FROM shop WHERE shop_id = 'a.example'"
+    assert commands.rows(own) == commands.rows("SELECT MAX(edition) FROM edition") == [newest + 1]
     assert commands("verify", "--all") == "no differences\n"
 
 
@@ -102,7 +100,7 @@ def test_a_shop_has_so_many_requests_that_wait(commands: Commands, engine: Engin
     assert commands.rows(WAITING) == [100]
     commands("rollup", "--refresh")
     ask(engine, commands, "visitor", "one more")
-    assert commands.rows(WAITING) == [81]
+    assert commands.rows(WAITING) == [1]
 
 
 def rejected(commands: Commands, rows: list[Row], name: str = "orders") -> None:

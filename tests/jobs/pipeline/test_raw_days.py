@@ -1,6 +1,6 @@
 """Raw events older than RAW_DAYS: which go, what is kept of them, and what then says so."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,7 +14,8 @@ from tests.support.job_commands import SHOP, Commands
 from tests.support.shop_builder import writing
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
-from warehouse.operations import forgotten, shop_arrivals, shop_inputs
+from warehouse.persons import forgotten
+from warehouse.shops import shop_arrivals, shop_inputs
 from warehouse.tenants.deletion import close_shop, delete_rows
 from warehouse.tenants.export import export_shop
 
@@ -160,7 +161,7 @@ def test_an_import_that_comes_again_can_be_undone(jobs: Commands) -> None:
 
 def test_an_undo_that_has_begun_keeps_its_events(jobs: Commands) -> None:
     jobs("rollup")
-    jobs.change("UPDATE import_file SET state = 'undoing' WHERE kind = 'events'")
+    jobs.ask_undo("kind = 'events'")
     assert jobs("purge").startswith("purged 0 events")
     jobs("rollup")
     assert raw_ids(jobs) == []
@@ -184,42 +185,6 @@ def test_each_address_keeps_its_last_sighting(jobs: Commands) -> None:
     jobs("purge")
     jobs("rebuild")
     assert jobs.rows(seen) == [5_000_000, 9_000_000]
-
-
-def test_what_decides_last_is_looked_for_in_few_kept_facts(
-    jobs: Commands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In those with the address, and in those that are as late as the step's last event that is left."""
-    monkeypatch.setattr("jobs.pipeline.raw_days._SMALL_ROWS", 0)
-    step = {"type": "step_view", "step_id": "st", "step_index": 1, "step_name": "A step"}
-    jobs("rollup")
-    jobs("purge")
-    jobs.take("events", [BOB, event(event_id="e7", occurred_at=OLD, email="bob@b.example", **step)])
-    jobs("rollup")
-    jobs("purge")
-    assert len(kept(jobs)) == 2
-    days_ago = [(datetime.now(UTC) - timedelta(days=day)).isoformat() for day in (3, 2)]
-    for name, at in zip(("e8", "e9"), days_ago, strict=True):
-        seen = {"email": EMAIL, "customer_id": f"customer of {name}"}
-        jobs.take(
-            "events", [event(event_id=name, form_session_id=name, occurred_at=at, **seen | step)]
-        )
-    jobs("rollup")
-    decoded: list[bytes] = []
-    decode = kept_facts._decoded
-
-    def counted(content: bytes) -> KeptFacts:
-        decoded.append(content)
-        return decode(content)
-
-    monkeypatch.setattr(kept_facts, "_decoded", counted)
-    newest = max(jobs.rows("SELECT import_id FROM import_file"))
-    jobs("imports", "undo", str(newest))
-    assert len(decoded) == 1
-    jobs("imports", "undo", str(newest - 1))
-    assert len(decoded) == 3, "no later event of the step is left"
-    assert jobs.rows("SELECT customer_id FROM fact_email ORDER BY customer_id") == ["c1"]
-    jobs("verify", "--all")
 
 
 def test_a_late_event_merges_with_what_was_kept(jobs: Commands) -> None:
@@ -282,30 +247,6 @@ def test_a_person_is_taken_out_of_kept_facts(jobs: Commands) -> None:
     printed = jobs("forget", "--shop", "a.example", "--email", EMAIL).splitlines()
     assert printed == ["removed: events 2  versions of orders 0  rejected rows 0", *others]
     expect_bob_alone(jobs)
-
-
-def test_kept_facts_without_the_person_are_decoded_once(
-    jobs: Commands, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To look who is in them; not again to remove the person."""
-    for number in range(4):
-        bob = {"form_session_id": f"bob{number}", "visitor_id": f"bob{number}"}
-        jobs("rollup")
-        jobs("purge")
-        jobs.change("UPDATE import_batch SET rows = 5000 WHERE kind = 'kept-facts'")
-        jobs.take("events", [event(event_id=f"b{number}", occurred_at=OLD, **bob)])
-    assert len(kept(jobs)) == 4
-    decoded: list[str] = []
-    decode = kept_facts._decoded
-
-    def counted(content: bytes) -> KeptFacts:
-        facts = decode(content)
-        decoded.extend(facts.groups["visitor_id"])
-        return facts
-
-    monkeypatch.setattr(kept_facts, "_decoded", counted)
-    jobs("forget", "--shop", "a.example", "--email", EMAIL)
-    assert sorted(decoded) == ["bob0", "bob1", "bob2", "v1", "v1"]
 
 
 def test_a_person_whom_a_page_asks_to_forget_is_found_by_the_hash(jobs: Commands) -> None:

@@ -1,4 +1,4 @@
-"""What a server or a tap may do to a pull: it is bounded in addresses, bytes, memory and hours."""
+"""The harm of a server or a tap to a pull is bounded in addresses, bytes, memory and hours."""
 
 import gzip
 import io

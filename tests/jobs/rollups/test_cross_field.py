@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given
 
 from jobs.facts.facts import Facts
-from jobs.rollups.cross_field import in_portions
+from jobs.rollups.cross_field import in_chunks
 from tests.support.any_facts import some_facts
 from tests.support.depth import examples
 from tests.support.rollup_frames import answers, at, facts, rolled
@@ -86,7 +86,7 @@ def test_the_same_as_counting_pair_by_pair(some: Facts) -> None:
     assert {tuple(row[dim] for dim in dims): row["submissions"] for row in result} == pairs
 
 
-def test_portions_add_up_to_the_whole() -> None:
+def test_chunks_add_up_to_the_whole() -> None:
     sessions = [{"session": n, "form": 7, "subscribed_at": at(10)} for n in range(1, 7)]
     chosen = [
         row
@@ -94,7 +94,7 @@ def test_portions_add_up_to_the_whole() -> None:
         for row in answers(number, {COLOUR: [RED, number], SIZE: [SMALL, LARGE]})
     ]
     some = facts(sessions=sessions, answers=chosen)
-    parts = [part for (part,) in in_portions(some, pairs=8)]
+    parts = [part for (part,) in in_chunks(some, pairs=8)]
     assert len(parts) == 6
     rows = [Counter({str(row): 1 for row in rolled("cross_field", part)}) for part in parts]
     assert sum(len(part.answers) for part in parts) == len(chosen)

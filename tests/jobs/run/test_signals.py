@@ -1,6 +1,8 @@
 """After SIGTERM or Ctrl-C a process ends after its current batch, or without it."""
 
 import signal
+import subprocess
+import sys
 from threading import Event
 
 import pytest
@@ -9,7 +11,22 @@ from jobs.run import signals
 from tests.support.commands import Command
 from tests.support.import_files import as_ndjson, event, order
 from tests.support.job_commands import BACKLOG_BATCHES, SHOP, Commands, slow_batches
+from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
+
+SIGNALS_ITSELF = """
+import signal, threading, time
+from jobs.run.signals import graceful_stop, run_interruptibly, wait_for_signal
+
+def command():
+    with graceful_stop(lambda: None):
+        # The main thread sleeps by then. Where it does not yet, this shows nothing, and fails nothing.
+        time.sleep(0.2)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        wait_for_signal()
+
+run_interruptibly(command)
+"""
 
 
 def stop(command: Command, number: int = signal.SIGTERM) -> str:
@@ -20,6 +37,12 @@ def stop(command: Command, number: int = signal.SIGTERM) -> str:
 
 def test_sigterm_stops_a_rollup_after_its_batch(commands: Commands) -> None:
     stops_after_its_batch(commands, signal.SIGTERM)
+
+
+def test_a_signal_that_another_thread_gets_is_seen() -> None:
+    command = [sys.executable, "-c", SIGNALS_ITSELF]
+    ended = subprocess.run(command, capture_output=True, timeout=PATIENCE_SECONDS, check=True)
+    assert b"SIGTERM received" in ended.stderr
 
 
 def test_ctrl_c_stops_a_rollup_after_its_batch(sqlite_commands: Commands) -> None:

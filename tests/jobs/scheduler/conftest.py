@@ -6,19 +6,18 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from jobs.run.clock import now_micros
 from jobs.scheduler.schedule import schedule
-from jobs.scheduler.signs_of_life import SignsOfLife
+from jobs.scheduler.scheduler_heartbeat import SchedulerHeartbeat
 from tests.support.commands import Command
 from tests.support.job_commands import Commands
 from tests.support.waiting import PATIENCE_SECONDS
 from warehouse.connections.arrow import open_arrow
-from warehouse.domain.time import MICROS_PER_SECOND
+from warehouse.domain.time import MICROS_PER_SECOND, now_micros
 from warehouse.operations import conditions
-from warehouse.operations.schedulers import sign_of_life
+from warehouse.operations.schedulers import record_heartbeat
 from web.app import close_app, create_app
 from web.db.database import Database
-from web.metrics.warehouse_gauges import WarehouseGauges
+from web.metrics.endpoint import WarehouseGauges
 
 MINUTE = 60 * MICROS_PER_SECOND
 HOUR = 60 * MINUTE
@@ -36,7 +35,7 @@ def needs(commands: Commands, now: int = 0) -> dict[str, list[str]]:
     return found
 
 
-def findings(commands: Commands, now: int) -> list[conditions.Finding]:
+def findings(commands: Commands, now: int) -> list[conditions.Alert]:
     with open_arrow(commands.url) as connection:
         return conditions.find(lambda sql: connection.table(sql).to_pylist(), now, 5)
 
@@ -74,8 +73,8 @@ def seen_by_scheduler(commands: Commands) -> None:
     with pytest.MonkeyPatch.context() as patch, open_arrow(commands.url) as connection:
         for name, value in commands.settings.items():
             patch.setenv(name, value)
-        signs = SignsOfLife(commands.url, commands.landing, schedule, Lock())
-        sign_of_life(connection, signs._record(connection))
+        signs = SchedulerHeartbeat(commands.url, commands.landing, schedule, Lock())
+        record_heartbeat(connection, signs._record(connection))
 
 
 def started(commands: Commands) -> Command:

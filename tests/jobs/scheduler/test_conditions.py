@@ -6,7 +6,6 @@ Those of the landing folder are in `test_landing_conditions.py`.
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from jobs.run.clock import now_micros
 from tests.jobs.pulls.server import Answer, serving
 from tests.jobs.scheduler.conftest import HOUR, MINUTE, findings, gauges, needs, ready, started
 from tests.support.commands import kill_at_call
@@ -14,8 +13,10 @@ from tests.support.import_files import FORM, answer, as_ndjson, event, order
 from tests.support.job_commands import SHOP, Commands
 from tests.support.shop_builder import writing
 from warehouse.connections.engine import open_engine
-from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.operations import collectors, uncollected
+from warehouse.domain.hash_ids import form_id_of, text_id
+from warehouse.domain.time import MICROS_PER_DAY, NEVER, now_micros
+from warehouse.forms.seen_forms import forget_few
+from warehouse.operations import collectors
 
 
 def daily_orders(commands: Commands, days: int, newest: timedelta) -> None:
@@ -180,7 +181,7 @@ def test_a_collector_that_is_seen_no_more(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     engine = open_engine(commands.url)
     with writing(engine) as connection:
-        collectors.sign_of_life(connection, "here", now_micros())
+        collectors.record_heartbeat(connection, "here", now_micros())
     engine.dispose()
     later = now_micros() + 11 * MINUTE
     # Without a write key nobody can send.
@@ -256,12 +257,14 @@ def test_rejects_of_an_import_that_was_undone(commands: Commands) -> None:
 def test_a_dropped_file_that_waits_for_tomorrow(commands: Commands) -> None:
     commands.take("shops", [SHOP])
     commands.change(
-        "INSERT INTO dropped_file (shop_key, name, stored, bytes, dropped_at, state, since, told, tries) "
-        "SELECT shop_key, 'a\u202e.csv', 'dropped-1', 1, 0, 'postponed', 0, '{}', 0 FROM shop"
+        "INSERT INTO task (shop_key, subject, kind, item, payload, due_at, result) "
+        f"SELECT shop_key, 'file', 'land', 'dropped-1', 'a\u202e.csv', {NEVER}, '{{}}' FROM shop"
     )
     assert needs(commands) == {"rows-limit": [SHOP["shop_id"]]}
     (problem,) = commands.status(1)["conditions"]
     assert "dropped a file, 'a\\u202e.csv', with which" in problem["message"]
+    assert f"tasks: 1\n  land for {SHOP['shop_id']}\n" in commands("status", status=1)
+    assert [one["kind"] for one in commands.status(1)["tasks"]] == ["land"]
 
 
 def test_events_beyond_the_bytes_of_a_shop(commands: Commands) -> None:
@@ -270,10 +273,10 @@ def test_events_beyond_the_bytes_of_a_shop(commands: Commands) -> None:
     for calls in (3, 4):
         engine = open_engine(commands.url)
         with writing(engine) as connection:
-            uncollected.add(connection, {(1, uncollected.TOO_MANY_BYTES): calls}, now)
-            uncollected.add(connection, {(1, uncollected.NO_ID): 1}, now)
+            collectors.add_uncollected(connection, {(1, collectors.TOO_MANY_BYTES): calls}, now)
+            collectors.add_uncollected(connection, {(1, collectors.NO_ID): 1}, now)
             # A shop that was deleted meanwhile.
-            uncollected.add(connection, {(7, uncollected.TOO_MANY_BYTES): 1}, now)
+            collectors.add_uncollected(connection, {(7, collectors.TOO_MANY_BYTES): 1}, now)
         engine.dispose()
     assert needs(commands, now) == {"collect-limit": [SHOP["shop_id"]]}
     assert f"the collector refused 7 events of {SHOP['shop_id']}" in commands("status", status=1)
@@ -296,6 +299,28 @@ def test_events_of_forms_that_are_not_known(commands: Commands) -> None:
     assert needs(commands) == {"unknown-forms": ["a.example"]}
     commands.take("forms", forms[1:])
     assert needs(commands) == {}
+
+
+def test_forms_that_a_member_had_forgotten_are_not_asked_for(commands: Commands) -> None:
+    """Their events stay, and name them."""
+    commands.take("shops", [SHOP])
+    calls = [
+        event(event_id=form, source="segment", form_id=form, type="view")
+        for form in ("junk", "trash")
+    ]
+    commands.take("events", calls)
+    commands("rollup")
+    engine = open_engine(commands.url)
+    with writing(engine) as connection:
+        visitors = {text_id(form_id_of(SHOP["shop_id"], "segment", "junk")): 1}
+        assert forget_few(connection, 1, visitors, 2, 0) == 1
+    engine.dispose()
+    assert needs(commands) == {}
+    # One that nobody knows of still is.
+    commands.take("events", [event(event_id="other")])
+    commands("rollup")
+    assert needs(commands) == {"unknown-forms": ["a.example"]}
+    assert "name 1 form that is not known" in commands("status", status=1)
 
 
 def test_events_that_are_in_no_funnel_name_forms_too(commands: Commands) -> None:
@@ -341,6 +366,22 @@ def test_a_verify_that_finds_a_difference(commands: Commands) -> None:
     # Nobody knows yet that the figures are right again.
     assert needs(commands) == {"verify-failed": [""]}
     commands("verify", "--all")
+    assert needs(commands) == {}
+
+
+def test_an_undo_that_was_given_up(commands: Commands) -> None:
+    commands.take("shops", [SHOP])
+    commands.take("orders", [order()])
+    commands("rollup")
+    commands.ask_undo("import_id = 2")
+    commands.change("UPDATE task SET attempts = 3")
+    assert needs(commands) == {}
+    commands("rollup", "--refresh")
+    assert needs(commands) == {"removal-failed": [SHOP["shop_id"]]}
+    (finding,) = findings(commands, now_micros())
+    assert "could not undo import 2 of a.example (3 processes ended" in finding.message
+    assert "undo 2`" in finding.message
+    commands("imports", "undo", "2")
     assert needs(commands) == {}
 
 

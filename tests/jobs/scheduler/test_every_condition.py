@@ -12,6 +12,7 @@ from warehouse.operations.conditions import counts
 
 PROVOKED = {
     "set-aside": (others, "test_a_batch_that_is_set_aside_does_not_wait"),
+    "removal-failed": (others, "test_an_undo_that_was_given_up"),
     "verify-failed": (others, "test_a_verify_that_finds_a_difference"),
     "nightly-failed": (others, "test_a_pull_a_verify_and_a_nightly_rollup_that_were_killed"),
     "no-scheduler": (others, "test_a_scheduler_that_was_stopped"),

@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import make_url
 
 from jobs.landing.held_file import report_name
-from jobs.run.clock import now_micros
 from tests.jobs.scheduler.conftest import MINUTE, needs, seen_by_scheduler, started
 from tests.support.import_files import as_ndjson, order
 from tests.support.job_commands import SHOP, Commands
 from warehouse.connections.arrow import PostgresConnection, SqliteConnection, open_arrow
+from warehouse.domain.time import now_micros
 from warehouse.operations import conditions
 
 
 def status_later(commands: Commands, minutes: int, status: int) -> str:
-    """What `status` says when so many minutes have passed: nobody can set back when a file landed."""
+    """The output of `status` when so many minutes have passed: nobody can set back when a file landed."""
     with pytest.MonkeyPatch.context() as clock:
         later = lambda _connection: now_micros() + minutes * MINUTE  # noqa: E731
         for connection in (SqliteConnection, PostgresConnection):

@@ -88,7 +88,7 @@ def test_a_landed_file_keeps_its_name_on_one_line(sqlite_commands: Commands) -> 
 def test_more_shops_are_not_more_statements(
     commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of shops of every kind: with rows that wait, that are behind, and that have nothing."""
+    """Shops of every kind: with rows that wait, that are behind, and that have nothing."""
     sent: list[str] = []
     execute = Cursor.execute
 

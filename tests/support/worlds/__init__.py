@@ -149,10 +149,13 @@ class World:
         return found
 
 
-def world(seed: int, size: int = 10, now: datetime = NOW) -> World:
-    """A world of about `size` form sessions (six events each) and half as many orders again."""
+def world(seed: int, size: int = 10, now: datetime = NOW, changed_clocks: bool = True) -> World:
+    """A world of about `size` form sessions (six events each) and half as many orders again.
+
+    Without the days of changed clocks a seed gives the same world as many days ago on every day.
+    """
     rng = Random(seed)
-    casts = cast_of(rng, now)
+    casts = cast_of(rng, now, changed_clocks)
     events: list[Row] = []
     orders: list[Row] = []
     forms: list[Row] = []
@@ -185,14 +188,14 @@ def each(seeds: Iterable[int]) -> Iterator[int]:
         yield seed
 
 
-def cast_of(rng: Random, now: datetime) -> list[Cast]:
+def cast_of(rng: Random, now: datetime, changed_clocks: bool) -> list[Cast]:
     """One or two shops; each also sends events of a form that only the other one has."""
     chosen = rng.sample(SHOPS, rng.choice((1, 2, 2)))
     ids = [[str(UUID(int=rng.getrandbits(128), version=4)) for _ in range(3)] for _ in range(2)]
     casts = []
     for number, (zone, currency) in enumerate(chosen):
         timezone = ZoneInfo(zone)
-        moments = moments_of(rng, timezone, now)
+        moments = moments_of(rng, timezone, now, changed_clocks)
         casts.append(
             Cast(
                 shop_id=f"shop-{number}.example",
@@ -209,12 +212,15 @@ def cast_of(rng: Random, now: datetime) -> list[Cast]:
     return casts
 
 
-def moments_of(rng: Random, timezone: ZoneInfo, now: datetime) -> list[datetime]:
+def moments_of(
+    rng: Random, timezone: ZoneInfo, now: datetime, changed_clocks: bool
+) -> list[datetime]:
     """A dozen instants about midnights of the shop, today, the windows' edges and both clock
     changes, from which nearly everything in a world happens."""
     today = local_day(now, timezone)
     days = [today - timedelta(days=ago) for ago in rng.sample(DAYS_AGO, 4)]
-    days += rng.sample(clock_changes(today), 2)
+    if changed_clocks:
+        days += rng.sample(clock_changes(today), 2)
     found = [day_start(day, timezone) + edge for day in days for edge in rng.sample(EDGES, 3)]
     return sorted({now - timedelta(days=1), *(at for at in found if at <= now)})
 

@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 VISITORS = ("v1", "v2", "v3", "V3", "v4")
 CUSTOMERS = ("c1", "c2", "C2", "c10")
-# What broken scripts send in the place of an id: the same for everybody, and a missing value.
+# Broken scripts send this in the place of an id: the same for everybody, and a missing value.
 NOBODY = "undefined"
 EMAILS = ("ann@mail.example", "bob@mail.example", "çem@mail.example")
 CODES = ("SAVE10", "save10", "Spring", "SPRING", "once-1", "once-2", "once-3", "Été")

@@ -34,6 +34,9 @@ SHOP_PAGES = {
 ODD_PAGES = {
     **SHOP_PAGES,
     "/shops": "All shops",
+    "/?device=mobile&against=device:desktop": "Overview",
+    "/forms?visitor=new": "Forms",
+    f"/forms/{ODD_FORMS[0]}?device=mobile&against=device:desktop": ODD_NAMES[0],
     **{f"/forms/{id}": name for id, name in zip(ODD_FORMS, ODD_NAMES, strict=True)},
 }
 MANY_PAGES = SHOP_PAGES | {f"/forms/{form_id(0)}": "Form 000"}

@@ -63,3 +63,34 @@ def test_a_shop_to_which_nothing_came(page: Page, service: Service) -> None:
         sign_in(page, service, "ada@example.com")
         page.get_by_role("link", name="Data", exact=True).click()
         look_at(page, "Data", "Not imported yet: forms, events, orders, ad spend.")
+
+
+_WIDE = "one => one.scrollWidth > one.clientWidth"
+
+
+def test_on_a_telephone_tables_show_that_there_is_more(page: Page, service: Service) -> None:
+    """A side behind which there is more of a table has a shadow, until the table is moved there."""
+    rejected(service)
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(page, service, "ada@example.com")
+    page.goto(f"{service.base}/data")
+    wide = [each for each in page.locator(".scroll").all() if each.evaluate(_WIDE)]
+    assert wide
+    for table in wide:
+        # The texts would be others after it is moved.
+        table.evaluate("one => one.firstElementChild.style.visibility = 'hidden'")
+        at_start = table.screenshot()
+        table.evaluate("one => one.scrollLeft = one.scrollWidth")
+        assert table.screenshot() != at_start
+
+
+def test_on_a_telephone_the_page_at_hand_is_in_sight(page: Page, service: Service) -> None:
+    add_member(service.engine, service.shop)
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(page, service, "ada@example.com")
+    for path in ("/", "/data", "/setup", "/settings/account"):
+        page.goto(f"{service.base}{path}")
+        box = page.locator("nav [aria-current]").bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390

@@ -68,6 +68,8 @@ def test_from_the_drop_to_the_undoing(
         if scripts:
             look_at(page, "Data", "Jan 2, 2026 to Jan 3, 2026")
         section.get_by_role("button", name="Import", exact=True).click()
+        expect(section).to_contain_text("No scheduler runs")
+        after("dropped")
         after("landing")
         expect(page.locator("[data-file-imported=done]")).to_contain_text("Imported: 2 new")
         section.get_by_role("button", name="Undo this import").click()

@@ -178,11 +178,15 @@ def test_http_2_and_the_addresses_of_clients(https: Https, site: Site, tmp_path:
     assert https.status(*forged, f"{https.pages}/v1/forms") == "2 401"
     (line,) = [one for one in https.api.errors.splitlines() if '"path":"/v1/forms"' in one]
     assert json.loads(line)["clientAddress"] == ADA
-    # The limits of the collector count each client, whoever it says it is.
+    # The limits of the collector count each client, whoever it says it is. A use comes back in 1.2 s, and a
+    # batch may owe the rest: so a slow machine sees a second 200, and no third within a minute.
     batch = {"writeKey": site.key, "batch": [call("f", second) for second in range(CALLS)]}
     (tmp_path / "batch").write_text(json.dumps(batch))
     sent = (*forged, "-H", "Content-Type: text/plain", "-d", f"@{tmp_path / 'batch'}")
     address = f"{https.collector}/v1/batch"
-    assert [https.status(*sent, address, of=of) for of in (ADA, ADA, BEA)] == [
-        *("2 200", "2 429", "2 200")
-    ]
+    answers = [https.status(*sent, address, of=ADA) for _ in range(22)]
+    assert answers[0] == "2 200"
+    # A refused client's connection to the collector is not another's: none is a 502.
+    assert set(answers) == {"2 200", "2 429"}
+    assert answers.count("2 429") >= 20
+    assert https.status(*sent, address, of=BEA) == "2 200"

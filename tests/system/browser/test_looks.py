@@ -15,16 +15,16 @@ from tests.support.browser_steps import (
 from tests.support.people import PASSWORD, add_member, new_link
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.system.browser.conftest import NewContext
+from warehouse.domain.time import now_micros
 from web.auth import members, sessions
 from web.auth.audit import Actor, Change
-from web.clock import wall_clock
 
 
 def elsewhere(service: Service, email: str, address: str) -> None:
     """Sign a member in from another address."""
     with writing(service.engine) as connection:
         person = members.find(connection, service.shop.shop_id, email)
-        change = Change(connection, Actor(email, address), wall_clock())
+        change = Change(connection, Actor(email, address), now_micros())
         sessions.start(change, person.member_key, person.shop_key, "Safari on iPhone")
 
 
@@ -35,7 +35,7 @@ def test_appearance_of_each_page(page: Page, service: Service) -> None:
     add_member(service.engine, other, email, [])
     wide_name = "W" * 100
     with watched(page, service.base):
-        page.goto(f"{service.base}{new_link(service.engine, email, wall_clock())}")
+        page.goto(f"{service.base}{new_link(service.engine, email, now_micros())}")
         look_at(page, "Set your password")
         set_password(page, "short")
         look_at(page, "Set your password", "Please correct this")

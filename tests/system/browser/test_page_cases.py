@@ -14,7 +14,7 @@ from tests.support.waiting import wait_until
 from tests.system.browser.conftest import NewContext
 from warehouse.connections.engine import open_engine
 from warehouse.domain.email_hash import hashed_email
-from warehouse.operations.form_sightings import findings
+from warehouse.forms.form_sightings import findings
 
 MAIL = '<input type="email" name="mail">'
 TALL = "".join(

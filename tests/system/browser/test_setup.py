@@ -11,19 +11,19 @@ from tests.support.people import PASSWORD
 from tests.support.product import Product
 from tests.support.shop_builder import writing
 from tests.system.browser.conftest import NewContext
-from warehouse.operations import form_sightings
-from warehouse.operations.form_sightings import Sighting
+from warehouse.domain.time import now_micros
+from warehouse.forms import form_sightings
+from warehouse.forms.form_sightings import Sighting
 from warehouse.tables import pull
 from web.auth import operators
 from web.auth.audit import OPERATOR, Change
-from web.clock import wall_clock
 
 SHOP = "new.myshopify.com"
 
 
 def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Service) -> None:
     with writing(service.engine) as connection:
-        token = operators.add(Change(connection, OPERATOR, wall_clock()), "eve@example.com")
+        token = operators.add(Change(connection, OPERATOR, now_micros()), "eve@example.com")
     context = new_context(permissions=["clipboard-read", "clipboard-write"], accept_downloads=True)
     page = context.new_page()
     with watched(page, service.base):
@@ -65,7 +65,7 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
             (shop_key,) = connection.exec_driver_sql(
                 f"SELECT shop_key FROM shop WHERE shop_id = '{SHOP}'"
             ).one()
-            sighting = Sighting("News", "/pages/about", wall_clock())
+            sighting = Sighting("News", "/pages/about", now_micros())
             form_sightings.see(connection, {(shop_key, "news"): sighting})
         seen = page.locator('[data-seen-form="news"]')
         expect(seen.locator("[data-ago]")).to_have_text(re.compile(r"\d s ago"))
@@ -87,7 +87,7 @@ def test_from_a_link_to_what_has_arrived(new_context: NewContext, service: Servi
             failed = {"name": f"shopify-{SHOP}", "source": "shopify", "status": "error"}
             connection.execute(
                 pull.insert(),
-                {"shop_key": shop_key, "message": message, "ran_at": wall_clock(), **failed},
+                {"shop_key": shop_key, "message": message, "ran_at": now_micros(), **failed},
             )
         page.reload()
         look_at(page, "Set up", message)

@@ -1,4 +1,4 @@
-"""What the snippet keeps in a real browser, for how long, and after whose consent."""
+"""Values that the snippet keeps in a real browser, for how long, and after whose consent."""
 
 from playwright.sync_api import Page
 
@@ -34,7 +34,7 @@ def test_nothing_is_stored_or_sent_before_the_consent(page: Page, site: Site) ->
         *("", "second", "formrevenue.js")
     }
 
-    # What is in view when they consent is viewed then. Nothing from before comes with it.
+    # A form in view when they consent is viewed then. Nothing from before comes with it.
     page.locator("#accept").click()
     (viewed,) = site.await_events("Viewed")
     assert viewed["form_id"] != "other"

@@ -1,5 +1,5 @@
-"""`forget` and `imports undo` are killed at random moments: raw rows and figures agree each time, and the
-next run ends it."""
+"""`forget` and `imports undo` are killed at random moments: the next run ends it, and the figures are those
+of the rows that are left. `tests/jobs/pipeline/test_removals.py` has what answers say until then."""
 
 import json
 from collections.abc import Iterator

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from jobs.run.clock import now_micros
 from tests.conftest import NewUrl
 from tests.support.answers import answers, differing
 from tests.support.backups import SMALL, Run, data_version, done, fill, uncounted
@@ -14,6 +13,7 @@ from tests.support.commands import start as start_process
 from tests.support.faults.victim import start
 from tests.support.product import Product
 from tests.support.worlds import World
+from warehouse.domain.time import now_micros
 from warehouse.operations.process_id import LEASE_MICROS
 
 
@@ -74,7 +74,7 @@ def test_a_backup_that_is_killed_leaves_the_one_before(
 STEP = "jobs.commands.backup.raise_if_stopped"
 SMALL_PORTIONS = {
     "warehouse.backups.sqlite._PAGES": 20,
-    "warehouse.backups.postgresql._PORTION": 2_000,
+    "warehouse.backups.postgresql._CHUNK": 2_000,
 }
 
 

@@ -91,7 +91,7 @@ def test_a_job_that_does_nothing_in_a_transaction_loses_its_locks(
 ) -> None:
     """A process that is frozen for good would keep them."""
     with open_arrow(postgres_url) as other:
-        # Of the frozen one alone: on a busy machine the other does nothing for that long as well.
+        # The frozen one alone has it: on a busy machine the other does nothing for that long as well.
         monkeypatch.setattr(PostgresConnection, "_IDLE_TIMEOUT", "100ms")
         with open_arrow(postgres_url) as frozen:
             frozen.lock_table("shop")
@@ -213,5 +213,5 @@ def test_a_defect_is_one_line_with_the_lines_of_the_program() -> None:
         pass
     line = defect(raised.value)
     assert line.startswith("a defect of this program, please report it: ArgumentError: ")
-    assert "(warehouse/connections/backends.py:" in line
+    assert "(warehouse/connections/engine.py:" in line
     assert "\n" not in line

@@ -15,6 +15,11 @@ from warehouse.catalogue import OUTCOMES, SUMMARIES, SUMMARY, Summary
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.daily import reader, writer
+from warehouse.daily.reader import DailyRows
+
+
+def span(edition: int, first: int, last: int) -> pa.Table:
+    return pa.table({"edition": [edition], "first": [first], "last": [last]})
 
 
 def table(name: str, *rows: tuple[int, ...]) -> pa.Table:
@@ -22,9 +27,13 @@ def table(name: str, *rows: tuple[int, ...]) -> pa.Table:
     return pa.table(dict(zip(SUMMARY[name].columns, map(pa.array, columns), strict=True)))
 
 
+def delta(name: str, *rows: tuple[int, ...]) -> pa.Table:
+    return writer.as_stored(SUMMARY[name], table(name, *rows))
+
+
 def add(url: str, name: str, *rows: tuple[int, ...]) -> None:
     with open_arrow(url) as connection:
-        writer.add(connection, SUMMARY[name], table(name, *rows))
+        writer.add(connection, SUMMARY[name], [delta(name, *rows)])
         connection.commit()
 
 
@@ -40,7 +49,7 @@ def attributed(warehouse_url: str) -> Iterator[Connection]:
 
 
 def test_sums_over_days_by_dimension(attributed: Connection) -> None:
-    sums = reader.read(attributed, "attribution", 1, 7, 9, by=["type"])
+    sums = DailyRows(attributed, 1, 7, 9).sums("attribution", by=["type"])
     assert list(sums.rows()) == [
         {"type": 0, "orders": 4, "gross": 2800, "refunded": 100},
         {"type": 1, "orders": 1, "gross": 700, "refunded": 0},
@@ -49,17 +58,17 @@ def test_sums_over_days_by_dimension(attributed: Connection) -> None:
 
 
 def test_a_single_row_for_no_dimension_and_none_for_no_rows(attributed: Connection) -> None:
-    assert reader.read(attributed, "attribution", 1, 8, 8).total() == {
+    assert DailyRows(attributed, 1, 8, 8).sums("attribution").total() == {
         "orders": 2,
         "gross": 800,
         "refunded": 100,
     }
-    nothing = reader.read(attributed, "attribution", 1, 10, 12)
+    nothing = DailyRows(attributed, 1, 10, 12).sums("attribution")
     assert (len(nothing), nothing.total()["orders"]) == (0, 0)
 
 
 def test_one_value_of_a_dimension_by_day(attributed: Connection) -> None:
-    sums = reader.read(attributed, "attribution", 1, 7, 9, by=["day"], where={"type": 0})
+    sums = DailyRows(attributed, 1, 7, 9).sums("attribution", by=["day"], where={"type": 0})
     assert list(zip(sums["day"].tolist(), sums["orders"].tolist(), strict=True)) == [(7, 2), (8, 2)]
 
 
@@ -83,8 +92,8 @@ def test_rows_that_become_zero_are_deleted(warehouse_url: str) -> None:
 def test_rows_of_empty_editions_and_of_others_are_added_together(warehouse_url: str) -> None:
     add(warehouse_url, "attribution", (1, 7, 0, 2, 2000, 0))
     with open_arrow(warehouse_url) as connection:
-        both = table("attribution", (2, 7, 0, 1, 10, 0), (1, 7, 0, 3, 30, 0))
-        writer.add(connection, SUMMARY["attribution"], both, {2})
+        both = delta("attribution", (2, 7, 0, 1, 10, 0), (1, 7, 0, 3, 30, 0))
+        writer.add(connection, SUMMARY["attribution"], [both], {2})
         connection.commit()
         rows = connection.table("SELECT edition, orders FROM daily_attribution ORDER BY edition")
         assert rows.to_pylist() == [{"edition": 1, "orders": 5}, {"edition": 2, "orders": 1}]
@@ -110,10 +119,10 @@ def test_long_packed_rows_grow_in_pieces(
                 }
                 rows = [(*key, rng.choice([1, 2, -due[key]]), 0) for key in keys]
                 due.update({row[:-2]: row[-2] for row in rows})
-                deltas.append(table("cross_field", *rows))
-            writer.add_all(connection, summary, deltas, () if time else {1})
+                deltas.append(delta("cross_field", *rows))
+            writer.add(connection, summary, deltas, () if time else {1})
         connection.commit()
-        stored = writer.stored_rows(connection, summary, 1, 7, 7).to_pylist()
+        stored = writer.rows_of_spans(connection, summary, span(1, 7, 7)).to_pylist()
     found = [tuple(row[name] for name in summary.columns[:-1]) for row in stored]
     assert found == sorted(found)
     assert {row[:-1]: row[-1] for row in found} == {key: n for key, n in due.items() if n}
@@ -139,8 +148,8 @@ def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(
     add(warehouse_url, "utm_submission", (1, 7, 5, 10), (1, 7, 6, 1), (1, 8, 5, 2))
     add(warehouse_url, "utm_submission", (1, 7, 5, 1), (1, 7, 6, -1), (1, 9, 7, 4))
     with open_engine(warehouse_url).connect() as connection:
-        sums = reader.read(connection, "utm_submission", 1, 7, 9, by=["utm"])
-        days = reader.read_cells(connection, "utm_submission", 1, 7, 9, by=["day", "utm"])
+        sums = DailyRows(connection, 1, 7, 9).sums("utm_submission", by=["utm"])
+        days = DailyRows(connection, 1, 7, 9).cells("utm_submission", ["day", "utm"])
     assert dict(zip(sums["utm"].tolist(), sums["submissions"].tolist(), strict=True)) == {
         5: 13,
         7: 4,
@@ -155,16 +164,17 @@ def test_packed_rows_are_added_to_and_summed_by_a_packed_dimension(
 def test_days_are_replaced(warehouse_url: str) -> None:
     add(warehouse_url, "utm_submission", (1, 7, 5, 10), (1, 8, 5, 2), (1, 9, 5, 3), (2, 8, 5, 4))
     with open_arrow(warehouse_url) as connection:
-        writer.replace(
-            connection, SUMMARY["utm_submission"], 1, 8, 9, table("utm_submission", (1, 8, 6, 7))
-        )
+        summary = SUMMARY["utm_submission"]
+        writer.stage_empty(connection, summary)
+        writer.add(connection, summary.staged(), [delta("utm_submission", (1, 8, 6, 7))])
+        writer.replace(connection, summary, 1, 8, 9)
         connection.commit()
-        stored = writer.stored_rows(connection, SUMMARY["utm_submission"], 1, 7, 9)
+        stored = writer.rows_of_spans(connection, summary, span(1, 7, 9))
         assert stored.to_pylist() == [
             {"edition": 1, "day": 7, "utm": 5, "submissions": 10},
             {"edition": 1, "day": 8, "utm": 6, "submissions": 7},
         ]
-        assert writer.stored_rows(connection, SUMMARY["utm_submission"], 2, 8, 8).num_rows == 1
+        assert writer.rows_of_spans(connection, summary, span(2, 8, 8)).num_rows == 1
 
 
 def test_visitors_are_counted_once_in_any_range(warehouse_url: str) -> None:
@@ -179,7 +189,7 @@ def test_visitors_are_counted_once_in_any_range(warehouse_url: str) -> None:
     )
     with open_engine(warehouse_url).connect() as connection:
         counted = {
-            days: reader.read_visitors(connection, 1, *days, 1, within=None).get(0, 0)
+            days: DailyRows(connection, 1, *days).visitors(1, within=None).get(0, 0)
             for days in [(1, 9), (4, 9), (5, 5), (6, 9), (6, 8)]
         }
     assert counted == {(1, 9): 2, (4, 9): 2, (5, 5): 2, (6, 9): 1, (6, 8): 0}
@@ -197,7 +207,7 @@ def test_visitors_who_bought_within_some_days(warehouse_url: str) -> None:
     )
     with open_engine(warehouse_url).connect() as connection:
         counted = {
-            (days, within): reader.read_visitors(connection, 1, *days, 1, within=within).get(8, 0)
+            (days, within): DailyRows(connection, 1, *days).visitors(1, within=within).get(8, 0)
             for days in [(1, 9), (1, 4), (4, 9)]
             for within in (4, 5)
         }
@@ -230,7 +240,7 @@ def submitted(warehouse_url: str) -> Iterator[Connection]:
 
 def test_outcomes_to_date_and_within_some_days(submitted: Connection) -> None:
     def outcomes(within: int | None, **options: Any) -> list[dict[str, int]]:
-        sums = reader.read_outcomes(submitted, "funnel", 1, 7, 8, within=within, **options)
+        sums = DailyRows(submitted, 1, 7, 8).outcomes("funnel", within=within, **options)
         names = (*options.get("by", ()), "views", "submissions", "converted", "orders", "gross")
         return [{name: row[name] for name in names} for row in sums.rows()]
 
@@ -252,7 +262,7 @@ def test_outcomes_of_several_editions_are_those_of_each(
     both = reader.read_submissions(submitted, [1, 2], 0, 100)
     for edition in (1, 2):
         for first, last in ((0, 100), (7, 7), (8, 9), (50, 60)):
-            alone = reader.read_outcomes(submitted, "funnel", edition, first, last, within=within)
+            alone = DailyRows(submitted, edition, first, last).outcomes("funnel", within=within)
             assert both.total(edition, first, last, within=within) == alone.total()
 
 
@@ -262,7 +272,7 @@ def test_the_last_day_that_is_old_enough() -> None:
 
 
 def test_outcomes_by_age_over_the_days_that_are_old_enough(submitted: Connection) -> None:
-    sums = reader.read_by_age(submitted, "funnel", 1, 7, 8, today=10, most=3, where={"form": 5})
+    sums = DailyRows(submitted, 1, 7, 8).by_age("funnel", {"form": 5}, today=10, most=3)
     assert list(sums.rows()) == [
         {"submissions": 5, "converted": 1, "orders": 1, "gross": 10, "refunded": 0},
         {"submissions": 4, "converted": 2, "orders": 3, "gross": 210, "refunded": 5},

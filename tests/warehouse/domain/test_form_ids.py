@@ -2,7 +2,7 @@
 
 import pytest
 
-from warehouse.domain.form_ids import form_id_of, is_uuid
+from warehouse.domain.hash_ids import form_id_of, is_uuid
 
 UUID = "0190c4a2-5b7e-7c3d-8f1a-2b3c4d5e6f70"
 

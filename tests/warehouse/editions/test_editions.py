@@ -1,4 +1,4 @@
-"""Editions by the many: what is done to a portion's editions at once is done to each as if alone."""
+"""Editions by the many: what is done to a chunk's editions at once is done to each as if alone."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support.batches import shop, take
-from warehouse.connections import portions
+from warehouse.connections import chunks
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.editions import editions, leases, pending_batches
 from warehouse.editions.editions import BUILDING, CURRENT, RETIRED, Edition
@@ -172,7 +172,7 @@ def rows_of(connection: ArrowConnection, edition: Edition) -> int:
 
 
 @pytest.mark.parametrize(
-    ("names", "sessions", "portions_of_a_table"),
+    ("names", "sessions", "chunks_of_a_table"),
     [("a", 45, [10, 10, 10, 10, 5]), ("abcde", 4, [8, 8, 4]), ("abc", 12, [10, 2] * 3)],
 )
 def test_no_transaction_of_a_drop_deletes_more_than_the_bound(
@@ -180,10 +180,10 @@ def test_no_transaction_of_a_drop_deletes_more_than_the_bound(
     monkeypatch: pytest.MonkeyPatch,
     names: str,
     sessions: int,
-    portions_of_a_table: list[int],
+    chunks_of_a_table: list[int],
 ) -> None:
     *gone, stays = filled(connection, names + "z", sessions)
-    monkeypatch.setattr(portions, "MAX_DELETED_ROWS", 10)
+    monkeypatch.setattr(chunks, "MAX_DELETED_ROWS", 10)
     left, commit = [2 * len(names) * sessions], connection.commit
 
     def counted() -> None:
@@ -194,7 +194,7 @@ def test_no_transaction_of_a_drop_deletes_more_than_the_bound(
     monkeypatch.setattr(connection, "commit", counted)
     editions.drop(connection, [edition.edition for edition in gone])
     deleted = [before - after for before, after in pairwise(left) if before != after]
-    assert deleted == portions_of_a_table * 2
+    assert deleted == chunks_of_a_table * 2
     assert rows_of(connection, stays) == 2 * sessions
     assert column(connection, "SELECT edition FROM edition") == [stays.edition]
 
@@ -203,7 +203,7 @@ def test_a_drop_that_was_killed_goes_on(
     connection: ArrowConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone, stays = filled(connection, "ab", 45)
-    monkeypatch.setattr(portions, "MAX_DELETED_ROWS", 10)
+    monkeypatch.setattr(chunks, "MAX_DELETED_ROWS", 10)
     commit = connection.commit
 
     def killed() -> None:

@@ -40,7 +40,7 @@ def test_a_batch_that_is_set_aside_does_not_keep_the_list_long(
 ) -> None:
     one, other = shop(connection, "one", 400), shop(connection, "other", 1)
     first, *rest = pending(connection, one)
-    failed_batches.record(connection, first, "no list", 5, max_attempts=1)
+    failed_batches.record(connection, first, 5, max_attempts=1)
     take(connection, rest, 1)
     pending_batches.compact(connection, [one, other])
     listed = connection.table("SELECT batch_id, attempts FROM edition_batch").to_pylist()
@@ -70,27 +70,35 @@ def test_a_batch_that_is_set_aside_does_not_keep_the_list_long(
 
 
 def test_an_attempt_that_was_nobodys_fault_is_taken_back(connection: ArrowConnection) -> None:
-    one = shop(connection, "one", 2)
-    first, second = pending(connection, one)
-    for attempt in (1, 2):
-        failed_batches.record(connection, first, "died", attempt, max_attempts=9)
-    failed_batches.record(connection, second, "died", 1, max_attempts=9)
-    failed_batches.name_error(connection, first, "the reason")
-    for batch in (first, second):
-        failed_batches.take_back(connection, batch)
-    assert failures(connection) == [(first["batch_id"], 1)]
-    assert failed_batches.list_failed(connection)[0]["error"] == "the reason"
-    connection.commit()
+    one, other = shop(connection, "one", 3), shop(connection, "other", 1)
+    first, second, third = pending(connection, one)
+    (others,) = pending(connection, other)
+    (edition,) = (
+        found for found in editions.list_editions(connection, BUILDING) if found.edition == one
+    )
+    leases.claim(connection, OWNERS[0], [edition], 0)
+    for batch in (first, third):
+        failed_batches.record(connection, batch, 1, max_attempts=9)
+    failed_batches.name_error(connection, [one], 1, "the reason")
+    for batch in (first, second, others):
+        failed_batches.record(connection, batch, 2, max_attempts=9)
+    # An attempt that a process is at has not failed.
+    (failed,) = failed_batches.failed_since(connection, [one, other], 0)
+    assert (failed["batch_id"], failed["error"]) == (third["batch_id"], "the reason")
+    for _ in range(2):
+        failed_batches.take_back(connection, OWNERS[0])
+    left = {batch["batch_id"]: 1 for batch in (first, third, others)}
+    assert dict(failures(connection)) == left
     # It may be tried again at once.
-    assert [batch["attempts"] for batch in pending(connection, one)] == [1, 0]
+    assert [batch["attempts"] for batch in pending(connection, one)] == [1, 0, 1]
 
 
-def test_what_is_applied_has_no_attempts_to_take_back(connection: ArrowConnection) -> None:
+def test_what_is_applied_has_no_attempts(connection: ArrowConnection) -> None:
     one = shop(connection, "one", 1)
     (batch,) = pending(connection, one)
     take(connection, [batch], 1)
-    failed_batches.take_back(connection, batch)
-    failed_batches.name_error(connection, batch, "late")
+    failed_batches.take_back(connection, "")
+    failed_batches.name_error(connection, [one], 0, "late")
     assert (pending(connection, one), failures(connection)) == ([], [])
 
 

@@ -23,8 +23,8 @@ from tests.support.worlds import world
 from warehouse.backups import back_up
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import to_micros
+from warehouse.forms import form_rules
 from warehouse.migrations.migrate import SCRIPTS
-from warehouse.operations import form_rules
 from warehouse.tables.base import metadata
 
 ROOT: Final = Path(__file__).parents[3]

@@ -11,12 +11,12 @@ from tests.conftest import NewUrl
 from tests.support import next_revision
 from tests.support.answers import Question
 from tests.support.product import Product
+from tests.support.warehouse import Warehouse
 from tests.tiers import thorough
 from tests.warehouse.migrations import stored
 from tests.warehouse.migrations.stored import RELEASES, Release
 from warehouse.backups import restore
-from warehouse.connections.backends import backend_of
-from warehouse.connections.engine import open_engine
+from warehouse.connections.engine import backend_of, open_engine
 from warehouse.migrations import migrate
 
 # The changes that a revision most often makes.
@@ -81,6 +81,37 @@ def test_taken_over_by_a_later_program(
     for kind, rows in story.later.items():
         product.load(kind, rows)
     assert_answers(product, story.questions, story.after)
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("version", [RELEASES[0], *thorough(RELEASES[1:])])
+def test_an_undo_and_a_forget_that_were_begun_are_taken_over(
+    new_warehouse_url: NewUrl, version: str, tmp_path: Path
+) -> None:
+    """Some of their rows have gone, with their figures: the rest goes, and the shop is built anew."""
+    url, release = new_warehouse_url(), Release(version)
+    restore(url, release.backup(backend_of(url).name, tmp_path), lambda *_: None, force=False)
+    warehouse, product = Warehouse(url, tmp_path), Product(url)
+    product.rollup()
+    (number,) = warehouse.rows(
+        "SELECT MAX(b.import_id) FROM import_batch b JOIN import_file i ON i.import_id = b.import_id "
+        "WHERE b.kind = 'events' AND b.rows > 0 AND b.purged = 0 AND i.state = 'done'"
+    )
+    own = f"import_id = {number} AND kind = 'events'"
+    brought = f"FROM raw_event WHERE batch_id IN (SELECT batch_id FROM import_batch WHERE {own})"
+    warehouse.ask_undo(f"import_id = {number}")
+    warehouse.change(
+        "UPDATE forgotten SET removed_at = 0",
+        "INSERT INTO task (shop_key, subject, kind, result) "
+        "SELECT DISTINCT shop_key, 'persons', 'forget', '{}' FROM forgotten",
+    )
+    product.rollup()
+    assert warehouse.rows(f"SELECT COUNT(*) {brought}") == [0]
+    assert warehouse.rows(f"SELECT state FROM import_file WHERE import_id = {number}") == ["undone"]
+    assert warehouse.rows("SELECT COUNT(*) FROM forgotten WHERE removed_at = 0") == [0]
+    assert warehouse.rows("SELECT DISTINCT state FROM edition") == ["current"]
+    assert product.verify_all()
+    product.close()
 
 
 def assert_answers(product: Product, questions: list[Question], expected: list[Any]) -> None:

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from alembic.script import ScriptDirectory
 
 from tests.support import next_revision
@@ -19,15 +20,35 @@ from tests.support.worlds import world
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.engine import open_engine
 from warehouse.migrations import migrate
+from warehouse.migrations.__main__ import write_revision
 from warehouse.migrations.migrate import HEAD
-from warehouse.migrations.revise import write_revision
-from warehouse.tables import base, dropped_file, import_batch, import_file
+from warehouse.operations import tasks
+from warehouse.tables import base, forgotten, import_batch, import_file, task
 from warehouse.tables.base import integer, metadata
 
 
 @pytest.fixture
 def migrated() -> bool:
     return False
+
+
+# Tables that there are no more, as they were.
+DROPPED_FILE = sa.Table(
+    "dropped_file",
+    sa.MetaData(),
+    sa.Column("shop_key", sa.BigInteger, primary_key=True, autoincrement=False),
+    *(sa.Column(name, sa.Text) for name in ("name", "stored", "state", "told")),
+    *(sa.Column(name, sa.BigInteger) for name in ("bytes", "dropped_at", "since", "tries")),
+)
+REJECT_RETRY = sa.Table(
+    "reject_retry",
+    sa.MetaData(),
+    sa.Column("shop_key", sa.BigInteger, primary_key=True, autoincrement=False),
+    *(
+        sa.Column(name, sa.BigInteger)
+        for name in ("asked_at", "tried_at", "tried_through", "accepted")
+    ),
+)
 
 
 def test_migrated_warehouse_has_the_declared_tables(warehouse_url: str) -> None:
@@ -191,20 +212,102 @@ def test_an_undo_of_a_dropped_file_that_was_asked_for_goes_on(
     engine = open_engine(warehouse_url)
     migrate.migrate(engine)
     stored, file = "dropped-1-a.csv", _row(import_file, shop_key=1, kind="events", state="done")
-    asked = _row(dropped_file, shop_key=1, name="a.csv", stored=stored, state="undo asked")
+    asked = _row(DROPPED_FILE, shop_key=1, name="a.csv", stored=stored, state="undo asked")
     with writing(engine) as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '1010'"))
-        connection.execute(dropped_file.insert(), asked)
+        DROPPED_FILE.create(connection)
+        connection.execute(DROPPED_FILE.insert(), asked)
         for number, name in ((7, stored), (8, "dropped-1-b.csv")):
             own = {"import_id": number, "file": f"/landing/{name}"}
             connection.execute(import_file.insert(), file | own)
         connection.execute(import_batch.insert(), _row(import_batch, import_id=7, purged=purged))
-    migrate.migrate(engine)
+        _upgrade(connection, "1011")
     with engine.connect() as connection:
         states = sa.select(import_file.c.state).order_by(import_file.c.import_id)
         assert connection.scalars(states).all() == ["done" if purged else "undoing", "done"]
-        assert connection.scalars(sa.select(dropped_file.c.state)).all() == ["imported"]
+        assert connection.scalars(sa.select(DROPPED_FILE.c.state)).all() == ["imported"]
     engine.dispose()
+
+
+def test_what_pages_had_asked_for_goes_on(warehouse_url: str) -> None:
+    """In 1013 a dropped file had states, and a retry of rejects a table."""
+    engine = open_engine(warehouse_url)
+    migrate.migrate(engine)
+    day = 86_400_000_000
+    states = ("received", "shown", "refused", "postponed", "landed", "imported")
+    files = [
+        _row(
+            DROPPED_FILE,
+            shop_key=number,
+            name='a "b".csv',
+            stored=f"dropped-{number}",
+            dropped_at=5,
+            state=state,
+            since=day + 7,
+            told='{"rows": 3}',
+            tries=2,
+        )
+        for number, state in enumerate(states)
+    ]
+    retries = [
+        _row(REJECT_RETRY, shop_key=0, asked_at=9, tried_through=40, accepted=3),
+        _row(REJECT_RETRY, shop_key=1, asked_at=9, tried_at=11, accepted=5),
+    ]
+    with writing(engine) as connection:
+        for table, rows in ((DROPPED_FILE, files), (REJECT_RETRY, retries)):
+            table.create(connection)
+            connection.execute(table.insert(), rows)
+        task.drop(connection)
+        _upgrade(connection, "1014")
+    with engine.connect() as connection:
+        found = [tasks.find(connection, number, tasks.FILE) for number in range(len(states))]
+        asked = [tasks.find(connection, number, tasks.REJECTS) for number in range(2)]
+    assert [(one.kind, one.due_at, one.attempts, one.ended_at) for one in found if one] == [
+        ("look", day + 7, 2, 0),
+        ("look", day + 7, 2, day + 7),
+        ("look", day + 7, 2, day + 7),
+        ("land", 2 * day, 2, 0),
+        ("import", day + 7, 2, 0),
+        ("import", day + 7, 2, day + 7),
+    ]
+    (one, *_) = filter(None, found)
+    assert (one.item, one.payload, one.asked_at) == ("dropped-0", 'a "b".csv', 5)
+    assert one.result == {"rows": 3}
+    assert [(one.payload, one.rows, one.ended_at) for one in asked if one] == [
+        ("40", 3, 0),
+        ("0", 5, 11),
+    ]
+    engine.dispose()
+
+
+def test_undos_and_forgets_that_were_asked_for_go_on(warehouse_url: str) -> None:
+    """In 1015 the rows of imports and persons asked for it."""
+    engine = open_engine(warehouse_url)
+    migrate.migrate(engine)
+    imports = [("undoing", 0), ("undoing", 5), ("undone", 5), ("done", 0)]
+    persons = [("a", 1, 30, 0, 0), ("b", 1, 20, 0, 0), ("c", 2, 10, 5, 0), ("d", 3, 10, 5, 6)]
+    with writing(engine) as connection:
+        for number, (state, gone_at) in enumerate(imports, 7):
+            own = _row(import_file, import_id=number, state=state, rows_gone_at=gone_at)
+            connection.execute(import_file.insert(), own)
+        for hashed, shop_key, asked_at, gone_at, removed_at in persons:
+            own = _row(forgotten, shop_key=shop_key, identifier_hash=hashed, asked_at=asked_at)
+            own |= {"rows_gone_at": gone_at, "removed_at": removed_at}
+            connection.execute(forgotten.insert(), own)
+        _upgrade(connection, "1016")
+    with engine.connect() as connection:
+        assert connection.scalar(sa.select(sa.func.count()).select_from(task)) == 2
+        undo = tasks.find(connection, 0, "import 7")
+        forget = tasks.find(connection, 1, tasks.PERSONS)
+    assert undo
+    assert (undo.kind, undo.item, undo.ended_at) == (tasks.UNDO, "7", 0)
+    assert forget
+    assert (forget.kind, forget.asked_at, forget.ended_at) == (tasks.FORGET, 20, 0)
+    engine.dispose()
+
+
+def _upgrade(connection: sa.Connection, revision: str) -> None:
+    with Operations.context(MigrationContext.configure(connection)):
+        ScriptDirectory(str(migrate.SCRIPTS)).get_revision(revision).module.upgrade()
 
 
 def _row(table: sa.Table, **given: object) -> dict[str, object]:

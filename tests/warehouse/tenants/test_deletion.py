@@ -10,7 +10,7 @@ from sqlalchemy import Table, insert
 from tests.support.any_row import any_row
 from tests.support.commands import start
 from tests.warehouse.tenants.conftest import CommandProduct, Rows, Tenants
-from warehouse.connections import portions
+from warehouse.connections import chunks
 from warehouse.connections.arrow import ArrowConnection, open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_DAY
@@ -184,7 +184,7 @@ def test_a_deletion_that_was_killed_again_and_again_goes_on_in_the_night(
     filled: tuple[Tenants, str, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenants, shop_id, shop_key, edition = filled
-    monkeypatch.setattr(portions, "MAX_DELETED_ROWS", 20)
+    monkeypatch.setattr(chunks, "MAX_DELETED_ROWS", 20)
     commits, commit = 0, ArrowConnection.commit
 
     def killed(connection: ArrowConnection) -> None:

@@ -21,8 +21,8 @@ from tests.support.worlds import World, world
 from tests.warehouse.tenants.conftest import CommandProduct, Tenants
 from warehouse.catalogue import SUMMARIES
 from warehouse.connections.engine import open_engine
-from warehouse.domain.form_ids import form_id_of
-from warehouse.operations import form_rules
+from warehouse.domain.hash_ids import form_id_of
+from warehouse.forms import form_rules
 
 EXAMPLES = settings(
     max_examples=INVARIANT_EXAMPLES,
@@ -288,7 +288,7 @@ RAW = {
     "ad_spend": "*",
     "ad_account": "*",
 }
-# These belong to an installation. What tells versions apart is made of the e-mail address, too.
+# These belong to an installation. The key of a version is made of the e-mail address, too.
 NOT_EXPORTED = {"shop_key", "batch_id", "email_sha256", "precedence", "content"}
 
 

@@ -1,4 +1,4 @@
-"""Answers of many rows are worked on in portions, and are what they would be at once."""
+"""Answers of many rows are worked on in chunks, and are what they would be at once."""
 
 from random import Random
 from typing import Any
@@ -26,12 +26,12 @@ ROWS = [{"value": f'{number}"\\u0000[]', "rows": [number]} for number in range(1
         {},
     ],
 )
-def test_json_in_portions_is_the_json(data: Any) -> None:
+def test_json_in_chunks_is_the_json(data: Any) -> None:
     encoded = encode(data)
     text = b"".join(encoded.pieces())
     assert text == orjson.dumps(data)
     assert encoded.data() == data
-    assert max(map(len, encoded.portions), default=0) < 40_000
+    assert max(map(len, encoded.chunks), default=0) < 40_000
 
 
 def test_texts_are_sorted_as_at_once() -> None:

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.refusals import refused
 from tests.support.shop_builder import ShopBuilder
-from warehouse.operations import notes
+from warehouse.shops import notes
 from warehouse.tables import note
 
 DAYS = {"range": "2026-03-01..2026-03-31"}

@@ -16,8 +16,7 @@ from warehouse.domain.time import NEVER
 from warehouse.tables import api_key, write_key
 from web.auth import api_keys, write_keys
 from web.auth.api_keys import MOST_KEYS
-from web.auth.audit import OPERATOR, Change
-from web.auth.errors import OperatorError
+from web.auth.audit import OPERATOR, Change, OperatorError
 
 NEW_WRITE_KEY = f"{CONNECTIONS}/write-keys/new"
 TOLD = "which is the most; revoke one"

@@ -13,8 +13,7 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.tables import one_time_link, sign_in
 from web.auth import audit, members, one_time_links, sessions
 from web.auth import sign_in as auth
-from web.auth.audit import OPERATOR, Change
-from web.auth.errors import OperatorError
+from web.auth.audit import OPERATOR, Change, OperatorError
 
 ADA, BOB = "ada@example.com", "bob@example.com"
 

@@ -18,6 +18,7 @@ from web.collector.landing_writer import LandingWriter
 from web.collector.limits import SendLimits
 from web.collector.warehouse_writer import WarehouseWriter
 from web.db.database import Database
+from web.http import request_log
 
 ORIGIN = "https://shop.example"
 
@@ -45,9 +46,11 @@ def landing(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def troubles() -> list[str]:
-    """Sentences for the operator."""
-    return []
+def troubles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Sentences for the operator, which are logged."""
+    logged: list[str] = []
+    monkeypatch.setattr(request_log, "log_trouble", logged.append)
+    return logged
 
 
 @pytest.fixture
@@ -62,15 +65,14 @@ def shared(
     write_key: str,
     landing: Path,
     clock: Clock,
-    troubles: list[str],
     handled: list[HandledPost],
 ) -> Iterator[Collector]:
     database = Database(warehouse_url)
     shared = Collector(
-        keys=KnownKeys(database, troubles.append),
-        writer=LandingWriter(landing, on_trouble=troubles.append),
+        keys=KnownKeys(database),
+        writer=LandingWriter(landing),
         limits=SendLimits(None, b"secret"),
-        warehouse_writer=WarehouseWriter(database, clock, troubles.append, write_seconds=0.05),
+        warehouse_writer=WarehouseWriter(database, clock, write_seconds=0.05),
         clock=clock,
         observe=handled.append,
     )

@@ -151,9 +151,10 @@ def test_a_torn_line_stays_and_an_empty_file_goes(tmp_path: Path) -> None:
     assert files_of(tmp_path, growing=True) == [foreign]
 
 
-def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(disk: Path) -> None:
-    troubles: list[str] = []
-    writer = LandingWriter(disk, on_trouble=troubles.append)
+def test_a_full_disk_refuses_whole_requests_and_keeps_no_part_of_them(
+    disk: Path, troubles: list[str]
+) -> None:
+    writer = LandingWriter(disk)
     written, refused, reasons = [], [], set()
     with ThreadPoolExecutor(8) as threads:
         texts = [f"{number:03}{'x' * 9_000}" for number in range(300)]

@@ -19,7 +19,7 @@ from tests.support.waiting import wait_until
 from tests.web.collector.conftest import ORIGIN, new_write_key
 from tests.web.collector.lines import lines_of
 from warehouse.domain.time import MICROS_PER_DAY
-from warehouse.operations import uncollected
+from warehouse.operations import collectors
 from web.auth import write_keys
 from web.auth.audit import Actor, Change
 from web.collector.app import Collector, HandledPost, create_collector
@@ -314,10 +314,10 @@ def limited(
     monkeypatch.setenv("COLLECT_MB_PER_SHOP", "1")
     database = Database(warehouse_url)
     shared = Collector(
-        KnownKeys(database, print),
+        KnownKeys(database),
         LandingWriter(landing),
         SendLimits(str(tmp_path / "counts.db"), b"secret"),
-        WarehouseWriter(database, clock, print, write_seconds=0.05),
+        WarehouseWriter(database, clock, write_seconds=0.05),
         clock,
     )
     wait_until(lambda: shared.keys.were_read)
@@ -387,7 +387,7 @@ def test_a_few_addresses_cannot_use_up_a_key(limited: Send) -> None:
 def uncollected_calls(engine: Engine, shop: ShopBuilder, clock: Clock, reason: str) -> int:
     """Those of today and yesterday, in the warehouse."""
     with engine.connect() as connection:
-        told = uncollected.find(connection, shop.key, reason, clock.now, 1)
+        told = collectors.find_uncollected(connection, shop.key, reason, clock.now, 1)
     return told.calls if told else 0
 
 
@@ -400,21 +400,21 @@ def test_bytes_of_a_shop_are_limited(
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert "This shop has sent too many bytes" in answers[2].get_json()["error"]["message"]
     assert int(answers[2].headers["Retry-After"]) > 3_600
-    wait_until(lambda: uncollected_calls(engine, shop, clock, uncollected.TOO_MANY_BYTES) == 16)
+    wait_until(lambda: uncollected_calls(engine, shop, clock, collectors.TOO_MANY_BYTES) == 16)
 
 
 def test_calls_without_an_id_are_counted_in_the_warehouse(
     limited: Send, engine: Engine, shop: ShopBuilder, clock: Clock
 ) -> None:
     def counted() -> int:
-        return uncollected_calls(engine, shop, clock, uncollected.NO_ID)
+        return uncollected_calls(engine, shop, clock, collectors.NO_ID)
 
     nobody = {**VIEW, "anonymousId": "undefined"}
     assert limited("203.0.113.7", nobody, nobody, VIEW).status_code == 200
     wait_until(lambda: counted() == 2)
     assert limited("203.0.113.7", nobody).status_code == 200
     wait_until(lambda: counted() == 3)
-    # Of the last day with any.
+    # The count is that of the last day with any.
     clock.now += MICROS_PER_DAY
     assert counted() == 3
     assert limited("203.0.113.7", nobody).status_code == 200
@@ -424,7 +424,12 @@ def test_calls_without_an_id_are_counted_in_the_warehouse(
 
 
 def test_a_warehouse_that_is_down(
-    tmp_path: Path, engine: Engine, warehouse_url: str, write_key: str, clock: Clock
+    tmp_path: Path,
+    engine: Engine,
+    warehouse_url: str,
+    write_key: str,
+    clock: Clock,
+    troubles: list[str],
 ) -> None:
     database = Path(warehouse_url.removeprefix("sqlite:///"))
     away, loop = tmp_path / "away.db", tmp_path / "loop"
@@ -437,13 +442,12 @@ def test_a_warehouse_that_is_down(
 
     engine.dispose()
     go_down()
-    troubles: list[str] = []
     served = Database(warehouse_url)
     shared = Collector(
-        KnownKeys(served, troubles.append),
+        KnownKeys(served),
         LandingWriter(tmp_path / "landing"),
         SendLimits(None, b""),
-        WarehouseWriter(served, clock, troubles.append, write_seconds=0.05),
+        WarehouseWriter(served, clock, write_seconds=0.05),
         clock,
     )
     client = create_collector(shared).test_client()

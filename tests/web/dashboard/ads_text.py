@@ -11,7 +11,7 @@ from tests.web.dashboard.written import (
     nothing,
     with_digit,
 )
-from warehouse.domain.currencies import minor_units
+from warehouse.domain.vocabulary import minor_units
 from web.dashboard import formatting
 from web.dashboard.ads import REASONS
 
@@ -214,13 +214,18 @@ def sum_rows(now: Data, home: str) -> list[Row]:
 
 
 def cards(rows: Rows, home: str) -> dict[str, list[str]]:
-    """Those of the shop's currency; the other ones open."""
-    group = grouped(rows, ("currency",), home)[0]
+    """Those of the shop's currency, which name it where there are other ones: these open."""
+    group, *others = grouped(rows, ("currency",), home)
+    currency = group[0]["currency"]
     write = money(group[0]["currency"])
     some = bool(total(group, "spend"))
     return {
-        "Spend": [write(minor(group))] if some else ["$0.00"],
-        "Net revenue credited": [money(home)(total(rows, "attributedNetRevenueCents"))],
-        "Orders credited": [formatting.count(total(rows, "attributedOrders"))],
-        "Return": return_text(group).replace(" (", "\n(").split("\n"),
+        f"Spend · in {currency}" if others else "Spend": [write(minor(group))]
+        if some
+        else ["$0.00"],
+        "Revenue credited to ads": [money(home)(total(rows, "attributedNetRevenueCents"))],
+        "Orders credited to ads": [formatting.count(total(rows, "attributedOrders"))],
+        f"Return · per {currency}" if others else "Return": return_text(group)
+        .replace(" (", "\n(")
+        .split("\n"),
     }

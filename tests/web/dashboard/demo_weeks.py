@@ -12,7 +12,7 @@ import numpy.typing as npt
 from jobs.demo.cast import FORMS, DemoForm
 from jobs.demo.people import DEVICES
 from jobs.demo.visits import PATIENCE
-from web.dashboard.compare import Rate
+from web.dashboard.compare import Value
 from web.dashboard.losses import FORM, SHOP, STEP, Candidate, losses
 
 Shares = npt.NDArray[np.float64]
@@ -53,7 +53,7 @@ def week(
         submissions += int(reached.sum())
     views_of_all = sum(trials for (kind, *_), (_, trials) in counts.items() if kind == FORM)
     counts[SHOP, "submissionRate", "", ""] = submissions, views_of_all
-    # Of the week's seven days, four are old enough.
+    # Four of the week's seven days are old enough.
     old_enough = submissions * 4 // 7
     counts[SHOP, "conversionRate", "", ""] = int(chance.binomial(old_enough, _BUY)), old_enough
     return counts
@@ -63,7 +63,7 @@ def told(now: Week, before: Week) -> list[Candidate]:
     return losses(
         [
             Candidate(
-                kind, figure, Rate(*counts, counts, before[kind, figure, form, step]), form, step
+                kind, figure, Value(counts, counts, before[kind, figure, form, step]), form, step
             )
             for (kind, figure, form, step), counts in now.items()
         ]

@@ -40,9 +40,9 @@ def count(number: int) -> str:
     return formatting.count(number)
 
 
-def rate(hits: int, trials: int) -> str:
+def rate(hits: int, trials: int, without: str) -> str:
     """Its people and its interval open with its chip."""
-    return formatting.percent(percent(hits, trials)) if trials else nothing("no one yet")
+    return formatting.percent(percent(hits, trials)) if trials else nothing(without)
 
 
 def total(rows: Rows | None, name: str) -> int | None:

@@ -5,7 +5,6 @@ from typing import Any
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.figure_texts import joined, rate
 from tests.web.dashboard.page_text import AGED, Section, sections
-from tests.web.dashboard.written import nothing
 from web.dashboard.formatting import count, decimal, duration, percent
 from web.dashboard.formatting import money as formatted_money
 
@@ -40,7 +39,7 @@ class Expected:
         """A cell with a rate."""
         if hits in ("convertedSubmissions", "purchasers"):
             return AGED
-        return rate(row[hits], row[trials]) if row[trials] else nothing(reason)
+        return rate(row[hits], row[trials], reason)
 
     def section(self, page: str, heading: str) -> Section:
         return sections(page)[heading]
@@ -90,7 +89,7 @@ def check_funnel(page: str, expected: Expected) -> None:
 
 
 def rate_card(expected: Expected, row: Any, hits: str, trials: str) -> list[str]:
-    return [expected.rate(row, hits, trials, "no one yet")]
+    return [expected.rate(row, hits, trials, f"no {trials}")]
 
 
 def amount_card(row: Any, name: str, show: Any) -> list[str]:

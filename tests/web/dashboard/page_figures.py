@@ -11,7 +11,9 @@ _VOID_SVG = frozenset(("polyline",))
 @dataclass
 class Figure:
     """`card` is the heading of its card, `table` the name of its table, `row` the attributes of its line
-    (form, row, source, field, provider, currency). `now`, `before` are numbers of the API."""
+    (form, row, source, field, provider, currency). `now`, `before` are numbers of the API. `against` is the
+    filter of the other column: that of `before`, or of a figure without one. `usual`
+    is a whole day's where `now` is of one that is not over."""
 
     name: str
     now: float
@@ -24,6 +26,8 @@ class Figure:
     days: str = ""
     days_before: str = ""
     within: int | None = None
+    against: str = ""
+    usual: float | None = None
     texts: list[str] = field(default_factory=list)
 
     @property
@@ -107,6 +111,8 @@ class _Parser(HTMLParser):
             values.get("data-days", ""),
             values.get("data-days-before", ""),
             int(within) if within else None,
+            values.get("data-against", ""),
+            None if values.get("data-usual") is None else float(values["data-usual"]),
         )
         self.found.append(figure)
         return figure

@@ -1,8 +1,10 @@
 """Shops in which nothing changes, day by day, and what a page would say of two ranges of theirs.
 
-`python -m tests.web.dashboard.still_shops` prints in how many of 200 views of each page a change has a
-colour, for a shop of the demo's size, one ten times smaller, one with a tail of large orders, and one whose
-days differ by more than chance; and how often a fall by a third over two weeks is found.
+`python -m tests.web.dashboard.still_shops` prints in how many of 1,000 views of each page a change has a
+colour (50 are allowed), for a shop of the demo's size, one ten times smaller, one with a tail of large
+orders, and one whose days differ by more than chance; and how often a fall of revenue by a third over two
+weeks is found, and a form that is submitted by a fifth less. Customers compares no ranges and is not among
+the pages. `still_weeks.py` looks at the pages themselves.
 """
 
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from jobs.demo.cast import FORMS
 from warehouse.domain.time import day_date
 from web.dashboard.changes import DOWN, UP, PageChanges
 from web.dashboard.comparable import Pair
-from web.dashboard.compare import Amount, Rate
+from web.dashboard.compare import Value
 from web.dashboard.statistics import NOISE_DAYS, Noise, noise_of
 from web.http.date_range import parse_range
 
@@ -27,6 +29,7 @@ Days = npt.NDArray[Any]
 APP: Final = Flask(__name__)
 TODAY: Final = 20_000
 DAYS: Final = 60
+VIEWS: Final = 1_000
 # Monday to Sunday, as the demo has them.
 _WEEKDAYS: Final = np.array([1.02, 0.97, 0.95, 0.98, 1.04, 1.1, 0.94])
 _FORMS: Final = tuple(form for form in FORMS if form.share)
@@ -49,14 +52,20 @@ class Shop:
     tail: float = 0.0
     spread: float = 0.05
 
-    def history(self, chance: np.random.Generator, fall: float = 1.0, fallen: int = 0) -> "History":
-        """`DAYS` days before today; on the last `fallen` days, `fall` times as much is bought."""
+    def history(
+        self, chance: np.random.Generator, fall: float = 1.0, fallen: int = 0, lost: float = 1.0
+    ) -> "History":
+        """`DAYS` days before today; on the last `fallen` days, `fall` times as much is bought, and the first
+        form is submitted `lost` times as often."""
         weekdays = _WEEKDAYS[(TODAY - DAYS + np.arange(DAYS)) % 7]
         level = weekdays * chance.gamma(1 / self.spread**2, self.spread**2, DAYS)
         shares = np.array([form.share for form in _FORMS])
         views = chance.poisson(self.visits * level[:, None] * shares)
-        submitted = chance.binomial(views, _SUBMITTED)
-        falls = np.where(np.arange(DAYS) >= DAYS - fallen, fall, 1.0)
+        has_fallen = np.arange(DAYS) >= DAYS - fallen
+        rates = np.tile(_SUBMITTED, (DAYS, 1))
+        rates[has_fallen, 0] *= lost
+        submitted = chance.binomial(views, rates)
+        falls = np.where(has_fallen, fall, 1.0)
         bought = chance.binomial(submitted, _BOUGHT * falls[:, None])
         others = chance.poisson(_OTHER * bought.sum(1).mean() * weekdays * falls)
         by_form = np.stack([self._money(chance, bought[:, each]) for each in range(len(_FORMS))], 1)
@@ -90,21 +99,21 @@ SHOPS: Final = {
 
 def pages(
     history: History, days: int, chance: np.random.Generator
-) -> Iterator[tuple[str, list[Amount | Rate]]]:
+) -> Iterator[tuple[str, list[Value]]]:
     """The changes that each page compares, of the last `days` days beside those before."""
     pair = _pair(days)
 
-    def amount(values: Days, *, is_count: bool = False) -> Amount:
+    def amount(values: Days, *, is_count: bool = False) -> Value:
         now, before = values[-days:].sum(), values[-2 * days : -days].sum()
-        return Amount(now, now, before, pair, noise(values), is_count)
+        return Value(now, now, before, pair, noise(values), is_count)
 
-    def rate(hits: Days, trials: Days) -> Rate:
+    def rate(hits: Days, trials: Days) -> Value:
         sides = [
             (int(hits[part].sum()), int(trials[part].sum()))
             for part in (slice(-days, None), slice(-2 * days, -days))
         ]
         now, before = sides
-        return Rate(*now, now, before, pair)
+        return Value(now, now, before, pair)
 
     def split(values: Days, shares: Days) -> list[Days]:
         """Money by campaigns: each day is divided as its orders would be."""
@@ -113,14 +122,14 @@ def pages(
 
     credited, submitted = history.by_form.sum(1), history.submitted.sum(1)
     net = credited + history.other_money
-    forms: list[Amount | Rate] = []
+    forms: list[Value] = []
     for each in range(len(_FORMS)):
         forms += [
             amount(history.by_form[:, each]),
             rate(history.submitted[:, each], history.views[:, each]),
             rate(history.bought[:, each], history.submitted[:, each]),
         ]
-    total: list[Amount | Rate] = [
+    total: list[Value] = [
         amount(credited),
         rate(submitted, history.views.sum(1)),
         rate(history.bought.sum(1), submitted),
@@ -173,12 +182,13 @@ def _pair(days: int) -> Pair:
     return Pair(now, before, is_shown=True)
 
 
-def coloured(figures: list[Amount | Rate]) -> list[str]:
+def coloured(figures: list[Value]) -> list[str]:
     """The words of the changes that have a colour, as the cells of one page."""
     changes = PageChanges()
     with APP.test_request_context():
         cells = [
-            changes.cell(each, "percent" if isinstance(each, Rate) else "count") for each in figures
+            changes.cell(each, "percent" if isinstance(each.now, tuple) else "count")
+            for each in figures
         ]
         words = [cell.chip.change for cell in cells if cell.chip]
     return [word for word in words if word in (UP, DOWN)]
@@ -191,6 +201,22 @@ def views_with_colour(shop: Shop, views: int, chance: np.random.Generator) -> di
         history = shop.history(chance)
         for page, figures in pages(history, (7, 30)[view % 2], chance):
             found[page] = found.get(page, 0) + bool(coloured(figures))
+    return found
+
+
+def of_views(views: float, form: int | None = None) -> Shop:
+    """A shop with so many views a week; of a form, if one is given."""
+    share = 1.0 if form is None else _FORMS[form].share
+    return Shop(visits=views / 7 / share)
+
+
+def losses_found(shop: Shop, views: int, chance: np.random.Generator) -> int:
+    """How often the page of a form says that it was submitted by a fifth less for a week."""
+    found = 0
+    for _ in range(views):
+        history = shop.history(chance, fallen=7, lost=0.8)
+        figures = dict(pages(history, 7, chance))["One form"]
+        found += DOWN in coloured(figures)
     return found
 
 
@@ -207,7 +233,15 @@ def main() -> None:
     chance = np.random.default_rng(1)
     for name, shop in SHOPS.items():
         print(
-            name, views_with_colour(shop, 200, chance), f"falls: {falls_found(shop, 100, chance)} %"
+            name,
+            views_with_colour(shop, VIEWS, chance),
+            f"falls: {falls_found(shop, 100, chance)} %",
+        )
+    for views in (1_000, 5_000, 20_000):
+        print(
+            f"{views:,} views a week: revenue by a third for two weeks",
+            f"{falls_found(of_views(views), 100, chance)} %; the form by a fifth for a week",
+            f"{losses_found(of_views(views, 0), 100, chance)} %",
         )
 
 

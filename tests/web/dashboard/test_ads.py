@@ -67,7 +67,7 @@ def test_two_currencies_never_meet(
     won(shop, "2026-03-12", "newsletter", "n", 2, 5, 12_345)
     page = check_days(client, browser, ask)
     found = sections(page)
-    assert found["Ads"].cards["Spend"] == ["$150.10"]
+    assert found["Ads"].cards["Spend · in USD"] == ["$150.10"]
     # 300 dollars are 45,000 yen. They open with the card.
     texts = {(each.card, each.text) for each in figures(page) if each.card}
     assert ("Spend", "¥27,000") in texts

@@ -8,7 +8,7 @@ from flask import Flask
 
 from web.dashboard.changes import Cell, PageChanges
 from web.dashboard.comparable import NO_DATA, TOO_YOUNG, Pair
-from web.dashboard.compare import Amount, Rate
+from web.dashboard.compare import Value
 from web.dashboard.statistics import Noise
 from web.http.date_range import parse_range
 
@@ -28,7 +28,7 @@ BETTER, WORSE, SAME = (
 )
 
 
-def cell(figure: Amount | Rate, unit: str = "count", changes: PageChanges | None = None) -> Cell:
+def cell(figure: Value, unit: str = "count", changes: PageChanges | None = None) -> Cell:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
         return (changes or PageChanges()).cell(figure, unit, "USD", name="orders")
 
@@ -42,60 +42,61 @@ def chip(made: Cell) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("figure", "unit", "shown"),
     [
-        (Amount(100, 100, 70, SHOWN, NOISE), "count", ("▲ 43%", "good", "up")),
-        (Amount(70, 70, 100, SHOWN, NOISE), "count", ("▼ 30%", "bad", "down")),
-        (Amount(71, 71, 70, SHOWN, NOISE), "count", ("≈", "", "within-chance")),
+        (Value(100, 100, 70, SHOWN, NOISE), "count", ("▲ 43%", "good", "up")),
+        (Value(70, 70, 100, SHOWN, NOISE), "count", ("▼ 30%", "bad", "down")),
+        (Value(71, 71, 70, SHOWN, NOISE), "count", ("≈", "", "within-chance")),
         # No share: there is no former figure.
-        (Amount(70, 70, 0, SHOWN, NOISE), "count", ("▲ from nothing", "good", "up")),
-        (Amount(70, 70, 70, SHOWN, NOISE), "count", ("≈", "", "within-chance")),
+        (Value(70, 70, 0, SHOWN, NOISE), "count", ("▲ from nothing", "good", "up")),
+        (Value(70, 70, 70, SHOWN, NOISE), "count", ("≈", "", "within-chance")),
         # Nothing is known of its noise: there is no arrow.
-        (Amount(100, 100, 70, SHOWN), "count", ("—", "", "no-verdict")),
-        (Amount(100, 100, None, SHOWN), "count", ("—", "", "not-compared")),
-        (Rate(500, 1_000, *BETTER, SHOWN), "percent", ("▲ 20", "good", "up")),
-        (Rate(300, 1_000, *WORSE, SHOWN), "percent", ("▼ 20", "bad", "down")),
-        (Rate(300, 1_000, *SAME, SHOWN), "percent", ("≈", "", "within-chance")),
-        (Rate(9, 10, (9, 10), (1, 1_000), SHOWN), "percent", ("few", "", "few")),
-        (Rate(0, 0, (0, 0), (0, 0), SHOWN), "percent", ("", "", "few")),
-        (Rate(9, 10, pair=replace(SHOWN, reason=NO_DATA)), "percent", ("—", "", "no-data")),
+        (Value(100, 100, 70, SHOWN), "count", ("—", "", "no-verdict")),
+        (Value(100, 100, None, SHOWN), "count", ("—", "", "not-compared")),
+        (Value((500, 1_000), *BETTER, SHOWN), "percent", ("▲ 20", "good", "up")),
+        (Value((300, 1_000), *WORSE, SHOWN), "percent", ("▼ 20", "bad", "down")),
+        (Value((300, 1_000), *SAME, SHOWN), "percent", ("≈", "", "within-chance")),
+        (Value((9, 10), (9, 10), (1, 1_000), SHOWN), "percent", ("few", "", "few")),
+        (Value((0, 0), (0, 0), (0, 0), SHOWN), "percent", ("", "", "few")),
+        (Value((9, 10), pair=replace(SHOWN, reason=NO_DATA)), "percent", ("—", "", "no-data")),
     ],
 )
-def test_one_chip(figure: Amount | Rate, unit: str, shown: tuple[str, str, str]) -> None:
+def test_one_chip(figure: Value, unit: str, shown: tuple[str, str, str]) -> None:
     assert chip(cell(figure, unit)) == shown
 
 
 def test_more_of_a_loss_is_worse() -> None:
     with APP.test_request_context():
-        made = PageChanges().cell(Rate(500, 1_000, *BETTER, SHOWN), "percent", is_loss=True)
+        made = PageChanges().cell(Value((500, 1_000), *BETTER, SHOWN), "percent", is_loss=True)
     assert chip(made) == ("▲ 20", "bad", "up")
 
 
 def test_a_colour_is_for_all_changes_of_the_page_together() -> None:
     """Alone the change stands; among forty that chance explains, it does not."""
-    figure = Rate(336, 1_000, (350, 1_000), (300, 1_000), SHOWN)
+    figure = Value((336, 1_000), (350, 1_000), (300, 1_000), SHOWN)
     assert 0.005 < (figure.p_value or 0) < 0.025
     assert chip(cell(figure, "percent"))[2] == "up"
     changes = PageChanges()
     cells = [
-        cell(each, "percent", changes) for each in [figure] + 40 * [Rate(300, 1_000, *SAME, SHOWN)]
+        cell(each, "percent", changes)
+        for each in [figure] + 40 * [Value((300, 1_000), *SAME, SHOWN)]
     ]
     assert {chip(each)[2] for each in cells} == {"within-chance"}
 
 
 def test_no_cell_is_made_after_the_first_verdict() -> None:
     changes = PageChanges()
-    first = cell(Rate(500, 1_000, *BETTER, SHOWN), "percent", changes)
+    first = cell(Value((500, 1_000), *BETTER, SHOWN), "percent", changes)
     assert first.chip
     assert first.chip.is_sure
     with pytest.raises(RuntimeError, match="before it is drawn"):
-        cell(Rate(500, 1_000, *BETTER, SHOWN), "percent", changes)
+        cell(Value((500, 1_000), *BETTER, SHOWN), "percent", changes)
 
 
 def test_programs_read_what_is_compared_with_what() -> None:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
         made = PageChanges().cell(
-            Amount(900, 300, 200, PAIR), "money", "USD", name="netRevenueCents"
+            Value(900, 300, 200, PAIR), "money", "USD", name="netRevenueCents"
         )
-        alone = PageChanges().cell(Amount(300, 300, 200, SHOWN), "money", "USD", name="net")
+        alone = PageChanges().cell(Value(300, 300, 200, SHOWN), "money", "USD", name="net")
         assert f"{made.attributes}" == ' data-figure="netRevenueCents" data-value="900"'
         own, *further = made.depth
         days = 'data-days="2024-01-08..2024-01-14" data-days-before="2024-01-01..2024-01-07"'
@@ -112,13 +113,13 @@ def test_programs_read_what_is_compared_with_what() -> None:
 
 def test_what_sign_ups_bought_is_shown_at_equal_age_and_to_date_below() -> None:
     with APP.test_request_context(headers={"Accept-Language": "en"}):
-        made = cell(Rate(600, 2_000, *BETTER, AGED), "percent")
-        young = cell(Rate(600, 2_000, pair=YOUNG), "percent")
+        made = cell(Value((600, 2_000), *BETTER, AGED, is_aged=True), "percent")
+        young = cell(Value((600, 2_000), pair=YOUNG, is_aged=True), "percent")
         assert made.text == "50%"
         assert made.data["data-value"] == 50
         assert made.data["data-within"] == 3
         texts = [text for text, _ in made.depth]
-        assert texts[0] == "within 3 days"
+        assert texts[0] == "within 3 days, by those who have had so long"
         assert "to date: 30%" in texts
         assert (young.text, young.without) == ("", "too young to compare, from Jan 20, 2024 on")
         assert young.chip

@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.dashboard.charts.bars import funnel, losses, pairs
+from web.dashboard.charts.bars import funnel, losses
 from web.dashboard.charts.histogram import BOTTOM, TOP, curve, histogram
 
 
@@ -57,20 +57,6 @@ def test_ticks_without_room_are_left_out() -> None:
         ("8", 75, "middle"),
         ("16", 100, "end"),
     ]
-
-
-def test_pairs_share_one_scale() -> None:
-    assert pairs([(50, 200), (None, 100), (-20, None), (0, 1)]) == [
-        (25.0, 100.0),
-        (None, 50.0),
-        (0.0, None),
-        (0.0, 0.5),
-    ]
-
-
-def test_nothing_to_draw() -> None:
-    assert pairs([(None, None), (0, 0)]) == [(None, None), (0.0, 0.0)]
-    assert pairs([]) == []
 
 
 def test_a_curve_ends_where_its_values_do() -> None:

@@ -16,6 +16,7 @@ from web.dashboard.comparable import (
     Pair,
 )
 from web.dashboard.selection import select
+from web.http.current_request import Shop
 
 TODAY = day_number(date(2024, 3, 31))
 
@@ -27,12 +28,9 @@ def comparable(
     first_day = day_number(data_begin)
     return Comparable(
         create_engine("sqlite://").connect(),
-        1,
-        1,
+        Shop("UTC", 1, "a.example", "USD", 1, 0, 0, days_to_buy),
         select(asked, TODAY, "UTC", days_to_buy),
         TODAY,
-        "UTC",
-        days_to_buy,
         {EVENTS: first_day, ORDERS: first_day},
     )
 
@@ -114,7 +112,7 @@ def test_days_without_data_are_not_compared() -> None:
     pair = comparable(date(2024, 3, 20), range="7d").whole_days()
     assert pair
     assert (pair.reason, f"{pair.since}") == (NO_DATA, "2024-03-20")
-    # Of the first day only a part may be there.
+    # A part of the first day may be missing.
     pair = comparable(date(2024, 3, 19), range="7d").whole_days()
     assert pair
     assert pair.reason == NO_DATA

@@ -29,7 +29,7 @@ Rows = list[Data]
 HTML = {"Accept": "text/html"}
 FORM = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
-ANSWERS, FORMS = "By answer", "Value of a customer by form"
+ANSWERS, FORMS = "Value to date, by answer", "Value of a customer to date, by form"
 OPEN = "segment,form"
 EMPTY = {
     ANSWERS: ["Nobody was won by an answer in these days."],

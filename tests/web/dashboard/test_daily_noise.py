@@ -121,6 +121,26 @@ def test_each_row_has_the_noise_of_its_days(
         assert {(FORMS[0], "up"), (CODES[0], "up")} & judged, path
 
 
+def test_usual_days(browser: Browser, daily: Daily, filters: dict[str, str]) -> None:
+    """A day that is not over stands beside a whole one, and charts have an area of usual days."""
+    browser.signed_in()
+    path = f"/forms/{FORMS[1]}"
+    page = browser.get(path, query_string={"range": "today", **filters}, headers=HTML).text
+    orders = next(each for each in figures(page) if each.name == "netRevenueCents")
+    tuesdays = [
+        daily[FORMS[1], "netRevenueCents"][LAST + timedelta(1 - 7 * week)] for week in range(1, 9)
+    ]
+    assert orders.change == "not-compared"
+    assert orders.usual == round(sum(tuesdays) / 8)
+    assert "a whole Tuesday usually has" in page
+    shown = browser.get(path, query_string={"range": DAYS, **filters}, headers=HTML).text
+    assert shown.count('<polygon class="usual-') == 3
+    # Two filters side by side differ by themselves.
+    beside = {"device": "mobile", "against": "device:desktop"}
+    page = browser.get(path, query_string={"range": DAYS, **beside}, headers=HTML).text
+    assert "<polygon" not in page
+
+
 def test_money_has_verdicts(
     browser: Browser, shop: ShopBuilder, daily: Daily, filters: dict[str, str]
 ) -> None:

@@ -250,4 +250,4 @@ def test_the_files_of_the_last_imports(two: TwoShops) -> None:
     (last,) = two.rows("SELECT MAX(import_id) - 1 AS id FROM import_file")
     two.jobs("imports", "undo", str(last.id))
     undone = [line[-2:] for line in two.section(B, "Last imports").tables[0]]
-    assert undone == [[waits, ""], ["undone", ""]]
+    assert undone == [["in the figures", ""], ["undone", ""]]

@@ -156,7 +156,7 @@ def test_a_retry_and_its_outcome(two: TwoShops) -> None:
     two.change("UPDATE shop SET currency = 'GBP'")
     browser = two.browsers[A]
     assert browser.client.post("/data/retry").status_code == 400, "without the token of the form"
-    assert two.rows("SELECT * FROM reject_retry") == []
+    assert two.rows("SELECT * FROM task") == []
     fields = browser.form(PATH)
     answer = browser.client.post("/data/retry", data=fields)
     assert (answer.status_code, answer.location) == (302, "/data#rejects")
@@ -172,16 +172,18 @@ def test_a_retry_and_its_outcome(two: TwoShops) -> None:
     assert "Asked to import rejected rows again" in two.page(A, "/settings/activity")
     assert "Asked to import" not in two.page(B, "/settings/activity")
     two.jobs("rollup", "--refresh")
-    (row,) = two.rows("SELECT tried_at FROM reject_retry")
+    (row,) = two.rows("SELECT ended_at FROM task")
     outcome = two.section(A, "Rejected rows")
     outcome.check(
         others=[
             "No row of this shop was rejected in the last 30 days.",
-            two.text(A, row.tried_at),
+            two.text(A, row.ended_at),
             "they were imported again: 3 accepted. Those that were refused again are listed.",
         ]
     )
     assert len(two.section(B, "Rejected rows").tables[0]) == 1
+    two.change("""UPDATE task SET result = '{"reason": "it <b> broke"}'""")
+    assert "3 accepted; then it &lt;b&gt; broke. Those" in two.page(A)
 
 
 def test_only_members_who_manage_connections_see_it(two: TwoShops) -> None:
@@ -196,7 +198,7 @@ def test_only_members_who_manage_connections_see_it(two: TwoShops) -> None:
     assert "Only a member with the Connections permission" in refused.get_data(as_text=True)
     token = bob.form("/settings/account")
     assert bob.client.post("/data/retry", data=token).status_code == 403
-    assert two.rows("SELECT * FROM reject_retry") == []
+    assert two.rows("SELECT * FROM task") == []
     own = two.page(A, "/")
     assert '<a href="/data?' in own
     assert "#rejects" in own

@@ -161,6 +161,20 @@ def test_parts_stand_on_each_other_and_hang_below_zero() -> None:
     ]
 
 
+def test_usual_days_are_an_area_behind() -> None:
+    """Along its foot from the left of its first day to the right of its last, and back along its top."""
+    band = [(1, 100.0, 300.0), (2, 200.0, 350.5)]
+    with APP.test_request_context():
+        stack = stacked_days(days(3), ["net"], [[100], [400], [200]], "EUR", usual=band)
+        lines = series(days(3), {"net": [10, 20, 30]}, usual=[[(0, 0.0, 399.5), *band]])
+        without = stacked_days(days(3), ["net"], [[1], [2], [3]], "EUR")
+    assert stack.usual == "1,75 1.5,75 2.5,50 3,50 3,12 2.5,12 1.5,25 1,25"
+    # The scale has all of it.
+    assert lines.data["high"] == 400
+    assert lines.usual[0].endswith(" 0.5,0 0,0")
+    assert without.usual == ""
+
+
 def test_bars_share_the_width() -> None:
     chart = stacked([1, 1], [1, 1], [1, 1], [1, 1])
     assert [day.left for day in chart.days] == [0, 25, 50, 75]

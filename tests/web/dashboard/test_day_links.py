@@ -1,20 +1,32 @@
-"""The links of the frame. Today is 2024-03-31."""
+"""The links of the frame. Today is 2024-03-31, but where a whole page is asked for."""
 
+import re
 from datetime import date
+from html import unescape
 
 import pytest
 from flask import Flask
 
+from tests.web.dashboard.conftest import Seen
 from warehouse.domain.time import day_number
-from web.dashboard.selection import DayLinks, Link, day_links, select
+from web.dashboard.selection import Link, as_many_days, select
 
 APP = Flask(__name__)
 TODAY = day_number(date(2024, 3, 31))
+_LINE = re.compile(r'<li><a href="([^"]*)"( aria-current="true")?(?: data-key="(.)")?>([^<]*)')
 
 
-def links(**asked: str) -> DayLinks:
+def links(**asked: str) -> tuple[Link | None, Link | None]:
+    """Earlier, later."""
     with APP.test_request_context("/revenue", query_string=asked):
-        return day_links(select(asked, TODAY, "UTC", 30), TODAY, "UTC", 30, 7)
+        return as_many_days(select(asked, TODAY, "UTC", 30), TODAY, "UTC")
+
+
+def menu(page: str, part: str) -> list[tuple[str, str, bool, str]]:
+    """(name, address, whether it is marked, key) of each line of the menu that has this text."""
+    (lines,) = re.findall(rf"{part}.*?<ul>(.*?)</ul>", page, re.S)
+    found = _LINE.findall(lines)
+    return [(name, unescape(address), bool(mark), key) for address, mark, key, name in found]
 
 
 @pytest.mark.parametrize(
@@ -33,56 +45,59 @@ def links(**asked: str) -> DayLinks:
     ],
 )
 def test_as_many_days_before_and_after(shown: str, earlier: str | None, later: str | None) -> None:
-    found = links(range=shown)
-    assert (found.earlier and found.earlier.address) == (earlier and f"/revenue?range={earlier}")
-    assert (found.later and found.later.address) == (later and f"/revenue?range={later}")
+    addresses = [link and link[1] for link in links(range=shown)]
+    assert addresses == [day and f"/revenue?range={day}" for day in (earlier, later)]
 
 
 def test_days_have_a_name() -> None:
-    assert links(range="7d").earlier == Link(
-        "Mar 18, 2024 to Mar 24, 2024", "/revenue?range=2024-03-18..2024-03-24"
+    week = "Mar 18, 2024 to Mar 24, 2024", "/revenue?range=2024-03-18..2024-03-24"
+    assert links(range="7d")[0] == week
+    assert links(range="yesterday")[1] == ("Today", "/revenue?range=today")
+
+
+def test_links_keep_the_rest_of_the_address(seen: Seen) -> None:
+    asked = {"from": "2024-03-01", "to": "2024-03-02", "compare": "none", "clock": "order"}
+    page = seen.page("/forms", **asked)
+    assert [address for _, address, _, _ in menu(page, "Days: ")][:2] == [
+        "/forms?compare=none&clock=order&range=today",
+        "/forms?compare=none&clock=order&range=yesterday",
+    ]
+    own_days = page.partition("Days: ")[2].partition("</form>")[0]
+    kept = re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', own_days)
+    assert kept == [("compare", "none"), ("clock", "order")]
+    assert menu(page, "not compared")[1][1] == (
+        "/forms?from=2024-03-01&to=2024-03-02&compare=year&clock=order"
     )
-    assert links(range="yesterday").later == Link("Today", "/revenue?range=today")
 
 
-def test_links_keep_the_rest_of_the_address() -> None:
-    found = links(**{"from": "2024-03-01", "to": "2024-03-02", "compare": "none", "clock": "order"})
-    assert [link.address for link in found.ranges][:2] == [
-        "/revenue?compare=none&clock=order&range=today",
-        "/revenue?compare=none&clock=order&range=yesterday",
+def test_what_is_shown_is_marked_and_has_a_key(seen: Seen) -> None:
+    page = seen.page("/revenue", range="7-days", compare="year")
+    days = menu(page, "Days: ")
+    assert [name.strip() for name, _, is_current, _ in days if is_current] == ["Last 7 days"]
+    assert [key for *_, key in days] == ["d", "e", "w", "t", "", "m", ""]
+    compared = menu(page, "vs. a year earlier")
+    assert [name for name, _, is_current, _ in compared if is_current] == ["a year earlier"]
+
+
+def test_other_days_to_buy_and_the_other_clock(seen: Seen) -> None:
+    page = seen.page("/forms", within="7", clock="submission")
+    assert menu(page, "Sign-ups bought within") == [
+        ("1 day", "/forms?within=1&clock=submission", False, ""),
+        ("3 days", "/forms?within=3&clock=submission", False, ""),
+        ("7 days", "/forms?within=7&clock=submission", True, ""),
+        ("14 days", "/forms?within=14&clock=submission", False, ""),
+        ("30 days", "/forms?within=30&clock=submission", False, ""),
     ]
-    assert found.kept == {"compare": "none", "clock": "order"}
-    assert found.comparisons[1].address == (
-        "/revenue?from=2024-03-01&to=2024-03-02&compare=year&clock=order"
-    )
-
-
-def test_what_is_shown_is_marked() -> None:
-    found = links(range="7-days", compare="year")
-    assert [link.name for link in found.ranges if link.is_current] == ["Last 7 days"]
-    assert [link.name for link in found.comparisons if link.is_current] == ["a year earlier"]
-
-
-def test_other_days_to_buy_and_the_other_clock() -> None:
-    assert [(link.name, link.is_current) for link in links().days_to_buy] == [
-        ("1 day", False),
-        ("3 days", False),
-        ("7 days", True),
-        ("14 days", False),
-        ("30 days", False),
-    ]
-    assert links().days_to_buy[-1].address == "/revenue?within=30"
-    assert [(link.address, link.is_current) for link in links(clock="submission").clocks] == [
-        ("/revenue?clock=order", False),
-        ("/revenue?clock=submission", True),
+    clocks = menu(page, "Revenue of a form")
+    assert [(address, is_current) for _, address, is_current, _ in clocks] == [
+        ("/forms?within=7&clock=order", False),
+        ("/forms?within=7&clock=submission", True),
     ]
 
 
-def test_a_comparison_goes_and_comes_back() -> None:
-    assert links().toggle == "/revenue?compare=none"
-    assert links(compare="none").toggle == "/revenue?compare=previous"
-    assert links(compare="year").toggle == "/revenue?compare=none"
-
-
-def test_keys() -> None:
-    assert "".join(link.key or "-" for link in links().ranges) == "DEWT-M-"
+@pytest.mark.parametrize(
+    ("compare", "other"), [("", "none"), ("none", "previous"), ("year", "none")]
+)
+def test_a_comparison_goes_and_comes_back(seen: Seen, compare: str, other: str) -> None:
+    page = seen.page("/revenue", **({"compare": compare} if compare else {}))
+    assert f'<a hidden href="/revenue?compare={other}" data-key="x">' in page

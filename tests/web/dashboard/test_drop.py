@@ -22,6 +22,7 @@ from werkzeug.test import TestResponse, encode_multipart
 
 from jobs.importing.files import spreadsheet as spreadsheet_file
 from jobs.landing import turns
+from tests.support.commands import kill_at_call
 from tests.support.dropped import hostile, sample, shared_text, spreadsheet
 from tests.support.import_files import as_ndjson, event, order
 from tests.support.people import add_member
@@ -30,7 +31,8 @@ from tests.support.waiting import wait_until
 from tests.tiers import thorough
 from tests.web.dashboard.two_shops import HTML, A, B, TwoShops
 from warehouse.backups.files import forget_the_present
-from warehouse.operations import dropped_files
+from warehouse.intake import dropped_files
+from warehouse.operations import tasks
 from web.dashboard import drop_folder
 
 FILES: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -50,7 +52,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "tiktok.xlsx": (lambda: spreadsheet(sample("tiktok.csv")), "Ad spend of TikTok"),
     "own.ndjson": (lambda: as_ndjson([event(), event(event_id="2")]), "Events, in this service's"),
 }
-# Of their names alone: the large ones take a second to make, which every run would wait for.
+# By their names alone: the large ones take a second to make, which every run would wait for.
 BAD = hostile(megabytes=0)
 CORE = ("orders_export.csv", "meta.xlsx", "own.ndjson")
 BAD_CORE = (
@@ -107,6 +109,12 @@ def press(two: TwoShops, path: str, shop: str = A, **fields: str) -> TestRespons
     return two.browsers[shop].client.post(f"/data/{path}", data=form, headers=HTML)
 
 
+def take(two: TwoShops, shop: str = A) -> None:
+    """Ask for the import, and have the file put where imports look."""
+    assert press(two, "take", shop).status_code == 303
+    two.jobs("dropped")
+
+
 def undo(two: TwoShops) -> str:
     """Send both forms; the page between them."""
     number = re.search(r'name="import" value="(\d+)"', section(two))
@@ -140,11 +148,12 @@ def test_a_decimal_mark_that_the_file_does_not_show(
     assert press(two, "take").status_code == 303
     assert press(two, "answer", decimal="both").status_code == 422
     assert press(two, "answer", decimal=decimal).status_code == 303
+    assert "data-file-question" not in section(two)
     two.jobs("dropped")
     shown = section(two)
     assert "data-file-preview" in shown
     assert "<dd data-file-platforms>tiktok</dd>" in shown
-    press(two, "take")
+    take(two)
     two.jobs("landing")
     assert two.rows("SELECT spend FROM ad_spend") == [(spend,)]
 
@@ -164,7 +173,7 @@ def test_each_kind_is_recognised_imported_and_undone(two: TwoShops, name: str) -
     assert imported(two) == []
     two.jobs("landing")
     assert imported(two) == []
-    press(two, "take")
+    take(two)
     two.jobs("landing")
     (one,) = imported(two)
     assert (one.state, one.rows_new > 0) == ("done", True)
@@ -206,12 +215,12 @@ def test_a_long_look_ends_at_a_signal(two: TwoShops, landing: Path, name: str) -
         head, row = (",".join(map(str, one)).encode() + b"\n" for one in (own, own.values()))
     path.write_bytes(head + row * 500_000)
     look = two.start("dropped")
-    wait_until(lambda: two.rows("SELECT tries FROM dropped_file")[0].tries == 1)
+    wait_until(lambda: two.rows("SELECT attempts FROM task")[0].attempts == 1)
     look.send(signal.SIGTERM)
     printed = look.finish(128 + signal.SIGTERM)
     assert "stopped by SIGTERM" in printed
     assert "takes longer than" not in printed
-    assert [row.state for row in two.rows("SELECT state FROM dropped_file")] == ["received"]
+    assert [tuple(row) for row in two.rows("SELECT kind, ended_at FROM task")] == [("look", 0)]
 
 
 def test_no_row_of_another_shop_is_imported(two: TwoShops, landing: Path) -> None:
@@ -224,7 +233,7 @@ def test_no_row_of_another_shop_is_imported(two: TwoShops, landing: Path) -> Non
     dropped(two, "o.ndjson", as_ndjson([own]))
     (path,) = landing.rglob("dropped-*")
     path.write_bytes(as_ndjson([own, others]))
-    press(two, "take")
+    take(two)
     two.jobs("landing")
     (one,) = imported(two)
     assert (one.rows_read, one.rows_rejected) == (2, 1)
@@ -291,12 +300,12 @@ def test_a_shop_has_so_many_rows_a_day(
     rows = [as_ndjson([order(order_id=str(number), shop_id=A)]) for number in range(6)]
     assert "more than 3 rows, which is the most" in dropped(two, "o.ndjson", b"".join(rows))
     dropped(two, "o.ndjson", b"".join(rows[:2]))
-    press(two, "take")
+    take(two)
     two.jobs("landing")
     undo(two)
     two.jobs("rollup")
     dropped(two, "o.ndjson", b"".join(rows[2:4]))
-    press(two, "take")
+    take(two)
     assert "The file waits for tomorrow" in section(two)
     two.jobs("dropped")
     two.jobs("landing")
@@ -304,11 +313,11 @@ def test_a_shop_has_so_many_rows_a_day(
     assert two.rows("SELECT * FROM raw_order") == []
     # Others have their own.
     dropped(two, "o.ndjson", as_ndjson([order(shop_id=B)]), B)
-    press(two, "take", B)
+    take(two, B)
     two.jobs("landing")
     assert len(two.rows("SELECT * FROM raw_order")) == 1
     day = 86_400_000_000
-    two.change(f"UPDATE dropped_file SET since = since - {day}, dropped_at = dropped_at - {day}")
+    two.change(f"UPDATE task SET due_at = due_at - {day}, asked_at = asked_at - {day}")
     two.change(f"UPDATE import_file SET started_at = started_at - {day}")
     two.jobs("dropped")
     two.jobs("landing")
@@ -407,7 +416,7 @@ def test_a_form_that_fills_the_memory(two: TwoShops, body: bytes) -> None:
 
 def test_a_restore_leaves_no_file_for_which_a_shop_waits(two: TwoShops) -> None:
     dropped(two, "o.csv", sample("shopify-csv.csv"))
-    press(two, "take")
+    take(two)
     with two.engine.begin() as connection:
         forget_the_present(connection, 0)
     assert send(two, "o.csv", sample("shopify-csv.csv")).status_code == 303
@@ -426,13 +435,49 @@ def test_one_at_a_time(two: TwoShops, landing: Path) -> None:
     left.write_bytes(b"left behind")
     assert "second.csv" in dropped(two, "second.csv", content)
     assert len(list((landing / ".dropped" / A).iterdir())) == 1
-    press(two, "take")
+    take(two)
     assert send(two, "third.csv", content).status_code == 409
     two.jobs("landing")
     assert "third.csv" in dropped(two, "third.csv", content)
     press(two, "discard")
     assert not list((landing / ".dropped" / A).iterdir())
-    assert two.rows("SELECT * FROM dropped_file WHERE name = 'third.csv'") == []
+    assert two.rows("SELECT * FROM task WHERE payload LIKE '%third.csv%'") == []
+
+
+KILLS = {
+    "before the look": ("look", "jobs.commands.landing.look_at"),
+    "after the look": ("look", "warehouse.operations.tasks.end"),
+    "before it is in its place": ("land", "jobs.commands.landing.land_dropped"),
+    "once it is in its place": ("land", "warehouse.operations.tasks.pass_on"),
+    "in its import": ("import", "jobs.importing.import_file.write_chunk"),
+    "once it is imported": ("import", "jobs.landing.held_file._free_name"),
+}
+
+
+@pytest.mark.parametrize("when", tiered(KILLS, ("after the look", "once it is in its place")))
+def test_the_next_run_goes_on_after_a_kill(two: TwoShops, when: str) -> None:
+    killed_step, place = KILLS[when]
+    at_once = {"jobs.landing.turns._SETTLE_SECONDS": 0.01}
+
+    def do(step: str) -> None:
+        command = "landing" if step == "import" else "dropped"
+        if step == killed_step:
+            before = kill_at_call(place, 1, at_once)
+            assert two.start(command, before=before).wait() == -signal.SIGKILL
+        two.jobs(command)
+
+    send(two, "o.csv", sample("shopify-csv.csv"))
+    do("look")
+    assert "data-file-preview" in section(two)
+    press(two, "take")
+    do("land")
+    assert "data-file-imported" not in section(two)
+    do("import")
+    assert 'data-file-imported="done"' in section(two)
+    # Nothing of it comes back.
+    two.jobs("dropped")
+    assert 'data-file-imported="done"' in section(two)
+    assert len(two.rows("SELECT * FROM raw_order")) == 3
 
 
 def test_a_take_that_was_killed_is_made_again(two: TwoShops, landing: Path) -> None:
@@ -442,7 +487,7 @@ def test_a_take_that_was_killed_is_made_again(two: TwoShops, landing: Path) -> N
     place = landing / "orders" / "shopify-csv" / A
     place.mkdir(parents=True)
     path.rename(place / path.name)
-    press(two, "take")
+    take(two)
     assert "waits for its turn" in section(two) or "No scheduler runs" in section(two)
     two.jobs("landing")
     assert 'data-file-imported="done"' in section(two)
@@ -452,7 +497,7 @@ def test_a_file_that_is_gone(two: TwoShops, landing: Path) -> None:
     dropped(two, "o.csv", sample("shopify-csv.csv"))
     (path,) = landing.rglob("dropped-*")
     path.unlink()
-    press(two, "take")
+    take(two)
     assert "no longer in the landing folder" in two.page(A)
     send(two, "o.csv", sample("shopify-csv.csv"))
     (path,) = landing.rglob("dropped-*")
@@ -463,9 +508,9 @@ def test_a_file_that_is_gone(two: TwoShops, landing: Path) -> None:
 
 def test_a_file_with_which_processes_end(two: TwoShops) -> None:
     send(two, "o.csv", sample("shopify-csv.csv"))
-    two.change(f"UPDATE dropped_file SET tries = {dropped_files.MAX_TRIES}")
+    two.change(f"UPDATE task SET attempts = {tasks.MAX_ATTEMPTS}")
     two.jobs("dropped")
-    assert "processes ended while they read it" in section(two)
+    assert "processes ended while they worked at it" in section(two)
 
 
 def test_what_nobody_imports_goes_after_a_day(two: TwoShops, landing: Path) -> None:
@@ -473,32 +518,32 @@ def test_what_nobody_imports_goes_after_a_day(two: TwoShops, landing: Path) -> N
     two.jobs("purge")
     assert len(files(landing)) == 1
     day = dropped_files.KEPT_MICROS
-    two.change(f"UPDATE dropped_file SET dropped_at = dropped_at - {day}")
+    two.change(f"UPDATE task SET asked_at = asked_at - {day}")
     (path,) = landing.rglob("dropped-*")
     os.utime(path, (0, 0))
     two.jobs("purge")
     assert files(landing) == []
-    assert two.rows("SELECT * FROM dropped_file") == []
+    assert two.rows("SELECT * FROM task") == []
 
 
 def test_what_was_imported_can_be_undone_later(two: TwoShops, landing: Path) -> None:
     dropped(two, "o.csv", sample("shopify-csv.csv"))
-    press(two, "take")
+    take(two)
     two.jobs("landing")
-    two.change(f"UPDATE dropped_file SET dropped_at = dropped_at - {2 * dropped_files.KEPT_MICROS}")
+    two.change(f"UPDATE task SET asked_at = asked_at - {2 * dropped_files.KEPT_MICROS}")
     two.jobs("purge")
     undo(two)
     two.jobs("rollup")
     assert [row.state for row in imported(two)] == ["undone"]
-    two.change("UPDATE dropped_file SET dropped_at = 0, state = 'imported'")
+    two.change("UPDATE task SET asked_at = 0")
     two.jobs("purge")
-    assert two.rows("SELECT * FROM dropped_file") == []
+    assert two.rows("SELECT * FROM task") == []
 
 
 def test_all_imports_of_a_file_are_undone(two: TwoShops, landing: Path) -> None:
     """Also those of a process that was killed in the middle."""
     dropped(two, "o.csv", sample("shopify-csv.csv"))
-    press(two, "take")
+    take(two)
     (path,) = landing.rglob("dropped-*")
     two.jobs("import", "orders", "--format", "shopify-csv", "--shop", A, str(path))
     two.jobs("landing")
@@ -511,7 +556,7 @@ def test_all_imports_of_a_file_are_undone(two: TwoShops, landing: Path) -> None:
 
 def test_forget_lists_it(two: TwoShops, landing: Path, capfd: pytest.CaptureFixture[str]) -> None:
     from jobs.landing.files_of_person import files_of_person
-    from warehouse.operations.forgotten import EMAIL, Identifier
+    from warehouse.persons.forgotten import EMAIL, Identifier
 
     send(two, "o.csv", b"Id,Email\n1,Eve@mail.example\n")
     person = {Identifier(EMAIL, "eve@mail.example"): "Eve@mail.example"}

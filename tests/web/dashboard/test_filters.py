@@ -262,7 +262,7 @@ def test_figures_lead_to_the_orders_of_the_same_form_sessions(seen: Seen) -> Non
         nothing: Any = None
         sees_orders = frozenset(["customers:view"])
         answers = Answers(nothing, nothing, sees_orders, 0, 0, filters)
-        view = View(nothing, nothing, select({}, 20_000, "UTC", 30), nothing, answers)
+        view = View(nothing, select({}, 20_000, "UTC", 30), answers)
         with seen.browser.client.application.test_request_context("/"):
             found = (view.whole if whole else view).orders_address(form_id=FORM)
         query = parse_qs(urlsplit(found).query)

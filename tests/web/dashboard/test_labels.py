@@ -159,7 +159,7 @@ def test_pages_show_labels(warehouse_url: str) -> None:
         assert heat_columns(form) == ["dark"]
         assert [row[0] for row in heat] == ["Small & <short>"]
         assert table[0][:2] == ["Small & <short>", "dark"]
-        won = sections(page("/customers"))["By answer"].tables
+        won = sections(page("/customers"))["Value to date, by answer"].tables
         # The label of "size" is that of the first form by name, and "tone" has the only one.
         rows = {(row[1], row[0]) for row in won[0]}
         assert rows == {("Which size?", "Small & <short>"), ("Which tone?", "dark")}

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from tests.web.dashboard.demo_weeks import STEPS, share_found, told, week
-from web.dashboard.compare import Rate
+from web.dashboard.compare import Value
 from web.dashboard.losses import FORM, STEP, Candidate, losses
 
 
 def step(now: tuple[int, int] | None, before: tuple[int, int] | None) -> Candidate:
-    return Candidate(STEP, "dropoffRate", Rate(0, 0, now, before), "form", "step")
+    return Candidate(STEP, "dropoffRate", Value((0, 0), now, before), "form", "step")
 
 
 def form(now: tuple[int, int], before: tuple[int, int]) -> Candidate:
-    return Candidate(FORM, "submissionRate", Rate(0, 0, now, before), "form")
+    return Candidate(FORM, "submissionRate", Value((0, 0), now, before), "form")
 
 
 MANY, SOME = (200, 400), (100, 400)

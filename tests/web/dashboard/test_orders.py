@@ -15,8 +15,7 @@ from tests.support.shop_builder import known_shop
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.two_shops import NOW, A, B, TwoShops, run, take, without_data
 from tests.web.dashboard.written import shop_of
-from warehouse.domain.currencies import minor_units
-from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, CUSTOMER_TYPES
+from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, CUSTOMER_TYPES, minor_units
 from web.dashboard import orders
 
 HTML = {"Accept": "text/html", "Accept-Language": "en"}
@@ -147,12 +146,18 @@ def story_data(url: str) -> None:
             submit(f"t{day}", FORM, day * DAY, discount_code="shared", visitor_id=f"t{day}")
             for day in (1, 3, 6)
         ),
+        *(
+            submit(f"m{minute}", GIFTS, DAY + timedelta(minutes=minute), discount_code="many")
+            for minute in range(100)
+        ),
+        submit("mia", FORM, 6 * DAY, discount_code="many", visitor_id="mia"),
         submit("s5", FORM, 40 * DAY, visitor_id="late"),
     ]
     bought = [
         buy("code", discount_codes=[{"code": "WELCOME-7F3K"}], visitor_id="ada"),
         buy("customer", customer_id="c1"),
         buy("shared", discount_codes=[{"code": "SHARED"}], visitor_id="t3"),
+        buy("many", discount_codes=[{"code": "MANY"}], visitor_id="mia"),
         buy("late", visitor_id="late"),
         buy("nobody"),
         *(buy(order_id) for order_id in IDS),
@@ -180,21 +185,26 @@ def test_an_order_tells_why_it_is_credited(two: TwoShops, content: Any) -> None:
     )
     customer = story("customer")
     assert "Credited to Gift finder: the same customer submitted it on" in customer
-    assert "also matches the customer: it is earlier, and of equal matches" in customer
+    assert "also matches the customer: it is earlier, and the latest of several counts" in customer
     shared = story("shared")
     # Hundreds can share a code: a sentence stands for all that lose alike.
     assert re.search(
-        r"\(2 submissions, [^)]+ to [^)]+\) also match a code of the order: a code of the same visitor "
-        "outranks a code of somebody else",
+        r"\(2 submissions, [^)]+ to [^)]+\) also match a code that the order used: a code that was issued "
+        "to the same visitor outranks one that was issued to somebody else",
         shared,
     )
     assert shared.count("also match") == 1
+    # 100 others were issued the code, of which the answer has 99.
+    many = story("many")
+    assert re.search(r"Gift finder \(at least 99 submissions, the latest \w+ \d+[^)]*\) also", many)
+    assert "more may match" in many
+    assert "may match" not in shared
     late = story("late")
     assert late.startswith(
-        "Credited to no form: in the 30 days before it, no submission was issued"
+        "Credited to no form: in the 30 days before the order, neither its customer nor its visitor"
     )
-    assert "matches the visitor: it was 40 days before, and an order counts for 30 days" in late
-    assert story("nobody").endswith("visitor.</p>")
+    assert "matches the visitor: it was 40 days before the order, and a submission counts" in late
+    assert story("nobody").endswith("a code that the order used.</p>")
 
 
 @pytest.mark.parametrize("content", [story_data])

@@ -2,10 +2,14 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder
+from tests.web.dashboard.api_figures import shown_days
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.figure_texts import (
     Asked,
@@ -13,9 +17,14 @@ from tests.web.dashboard.figure_texts import (
 from tests.web.dashboard.page_figures import figures
 from tests.web.dashboard.page_text import sections
 from tests.web.dashboard.written import english
-from web.dashboard import formatting
+from warehouse.domain.rounding import cents
+from web.dashboard import formatting, overview
 from web.dashboard.ads import REASONS
 from web.dashboard.charts.histogram import sparkline
+from web.dashboard.table import Card
+
+AVERAGE = "averageOrderValueCents"
+GUIDE = Path(__file__).parents[3] / "CONTRIBUTING.md"
 
 QUERIES = (
     {"range": "30d", "compare": "previous"},
@@ -102,14 +111,16 @@ def test_sparklines(seen: Seen) -> None:
     page = seen.page("/", **QUERIES[0], numbers="forms")
     drawn = re.findall(r'class="sparkline".*?points="([^"]*)"', page)
     known = {row["id"] for row in seen.api("/forms", limit="200")}
-    forms = dict.fromkeys(
-        each.row["form"] for each in figures(page) if each.table == "forms" and "form" in each.row
-    )
+    submissions = {
+        each.row["form"]: each.now
+        for each in figures(page)
+        if (each.table, each.name) == ("forms", "submissions") and "form" in each.row
+    }
     expected: list[str] = []
-    for form in forms:
+    for form, submitted in submissions.items():
         # One that only events know has no trends of its own.
         days = seen.api(f"/forms/{form}/trends", range="30d") if form in known else []
-        if form not in known:
+        if submitted and form not in known:
             drawn.pop(len(expected))
         if any(day["submissions"] for day in days):
             expected.append(sparkline([day["submissions"] for day in days]))
@@ -196,3 +207,22 @@ def test_views_are_compared_before_the_first_order(by_hand: tuple[Seen, ShopBuil
     }
     assert found["submissionRate"] == "within-chance"
     assert found["netRevenueCents"] == "no-data"
+
+
+def test_the_card_of_the_guide(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line that CONTRIBUTING.md adds to the cards of this page is all that its card needs."""
+    line = re.search(r"`(card\(view,\s_of_shop.*?\), revenue\))`", GUIDE.read_text(), re.S)
+    assert line
+    cards = overview._cards
+
+    def with_one_more(view: Any, revenue: Any, forms: Any) -> list[Card]:
+        names = {**vars(overview), "view": view, "revenue": revenue}
+        return [*cards(view, revenue, forms), eval(line[1], names)]
+
+    monkeypatch.setattr(overview, "_cards", with_one_more)
+    query = {"range": "30-days"}
+    made = [each for each in figures(seen.page("/", **query)) if each.name == AVERAGE]
+    rows = seen.api("/attribution", range=shown_days(seen, query))
+    gross, orders = (sum(row[name] for row in rows) for name in ("grossRevenueCents", "orders"))
+    assert [each.now for each in made] == [cents(gross, orders)]
+    assert made[0].change

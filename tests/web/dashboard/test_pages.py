@@ -14,7 +14,7 @@ from tests.support.shop_builder import ShopBuilder
 from tests.web.dashboard.conftest import Seen
 from tests.web.dashboard.form_page import form_ids
 from warehouse.connections.engine import open_engine
-from warehouse.domain.currencies import minor_units
+from warehouse.domain.vocabulary import minor_units
 
 RANGE = {"range": "90d", "compare": "previous"}
 SHOP_PAGES = ("/", "/forms", "/revenue", "/discounts", "/ads", "/customers")
@@ -132,7 +132,7 @@ def test_the_csv_of_a_table_has_its_columns(seen: Seen) -> None:
             assert "attachment" in answer.headers["Content-Disposition"]
     forms = lines_of(seen, "en", ",")
     german = lines_of(seen, "de", ";")
-    assert forms[0][:3] == ["Form", "Revenue credited", "Views"]
+    assert forms[0][:3] == ["Form", "Credited to forms", "Views"]
     amounts = {
         row["formName"] or f"form {str(row['formId'])[:6]}…, not named": row["netRevenueCents"]
         for row in seen.api("/revenue/by-form", range="90d", clock="order")
@@ -239,7 +239,7 @@ def test_a_file_is_never_of_other_days(seen: Seen) -> None:
     html = {"Accept": "text/html"}
     wrong = seen.browser.get("/forms?csv=forms&range=2026-13-01", headers=html)
     assert wrong.status_code == 400
-    # What cannot be compared is no matter of a file.
+    # A file has no comparison, and does not check one.
     assert seen.browser.get("/forms?csv=forms&within=5", headers=html).status_code == 200
 
 

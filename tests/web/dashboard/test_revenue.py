@@ -15,6 +15,7 @@ from tests.web.dashboard.figure_texts import (
     day_rows,
     total,
 )
+from tests.web.dashboard.page_figures import figures
 from tests.web.dashboard.page_text import AGED, Section, sections
 from tests.web.dashboard.written import english, nothing, with_digit
 from warehouse.tables import edition
@@ -31,7 +32,9 @@ WEEK = {"range": "7d", "compare": "previous"}
 @pytest.mark.parametrize("query", QUERIES)
 def test_every_number(seen: Seen, query: dict[str, str]) -> None:
     asked = Asked(seen, query)
-    page = sections(seen.page("/revenue", **query))
+    # `test_what_a_branch_cost` has the costs of branches.
+    costs = r'<span data-figure="(?:spend|roas)".*?</span>(?=</span>| \+ )(?: \+ )?'
+    page = sections(re.sub(costs, "", seen.page("/revenue", **query)))
     with english(seen.browser.client):
         page["Where the revenue came from"].check(parts(asked), others=bar_texts(asked))
         page["Revenue by day"].check(day_rows(asked))
@@ -193,6 +196,28 @@ def test_a_tree_that_opens(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
         "blog 1 order, $2.00 no source 1 order, $1.00 All orders 4 orders, $11.00"
     )
     assert "before $10.00" in page
+
+
+def test_what_a_branch_cost(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:
+    """An ad campaign stands where all of its orders are: with a campaign, with the source of two of them, and
+    with the shop alone where it has none, or those of several sources."""
+    seen, shop, _ = by_hand
+    order(shop, 900, "facebook", "Name of spring")
+    order(shop, 400, "facebook", "autumn")
+    order(shop, 300, "facebook", "Name of autumn")
+    order(shop, 200, "facebook", "both")
+    order(shop, 100, "ig", "both")
+    shop.spend(on(1), "meta", "spring", "3")
+    shop.spend(on(1), "meta", "autumn", "2")
+    shop.spend(on(1), "meta", "both", "1.50")
+    shop.spend(on(1), "meta", "none", "0.50")
+    shop.spend(on(1), "tiktok", "none", "7", currency="EUR")
+    page = seen.page("/revenue", **WEEK)
+    found = [(each.name, each.now) for each in figures(page) if each.name in ("spend", "roas")]
+    of_source = [("spend", 5), ("roas", 3.2)]
+    of_shop = [("spend", 7), ("spend", 7)]
+    assert found == [*of_source, ("spend", 3), ("roas", 3), *of_shop]
+    assert "$7.00</span> + <span" in page
 
 
 def test_a_tree_of_very_many(by_hand: tuple[Seen, ShopBuilder, Any]) -> None:

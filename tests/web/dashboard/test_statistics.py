@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from web.dashboard.statistics import (
     FEWEST_DAYS,
     NOISE_DAYS,
+    Noise,
+    Z,
     benjamini_hochberg,
     noise_of,
     of_difference,
@@ -202,6 +204,18 @@ def test_weekdays_are_no_change() -> None:
     p_value = p_changed(noise, now, before, with_two, with_two - 8, 8)
     assert p_value is not None
     assert p_value > 0.05
+
+
+def test_a_usual_day_is_that_of_its_weekday() -> None:
+    noise = Noise((100.0, 40.0, 4.0, 0.0, 0.0, 0.0, 0.0), 10.0, 49)
+    assert noise.usual_day(7) == pytest.approx((100 - Z * 10, 100 + Z * 10))
+    assert noise.usual_day(8) == pytest.approx((40 - Z * 10, 40 + Z * 10))
+    # Nothing is less than nothing.
+    assert noise.usual_day(2) == pytest.approx((0, 4 + Z * 10))
+    # Counts move by chance at least as much as Poisson's.
+    still = Noise((100.0,) * 7, 0.0, 49)
+    assert still.usual_day(0, is_count=True) == pytest.approx((100 - Z * 10, 100 + Z * 10))
+    assert still.usual_day(0) == (100, 100)
 
 
 def test_too_few_days_say_nothing() -> None:

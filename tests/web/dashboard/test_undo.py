@@ -9,9 +9,10 @@ import pytest
 
 from tests.support.import_files import FORM, event, form, order, spend
 from tests.support.people import Browser, add_member
+from tests.support.product import Product
 from tests.support.shop_builder import known_shop
-from tests.web.dashboard.two_shops import HTML, PATH, A, B, TwoShops
-from warehouse.domain.time import MICROS_PER_DAY, to_micros
+from tests.web.dashboard.two_shops import HTML, PATH, ZONES, A, B, TwoShops
+from warehouse.domain.time import MICROS_PER_DAY, iso_millis, local_time, to_micros
 from warehouse.operations.process_id import new_owner
 
 GIFTS = FORM.replace("0190", "0191")
@@ -103,6 +104,77 @@ def test_each_says_what_would_move_and_is_undone(two: TwoShops) -> None:
         assert two.rows(f"SELECT 1 FROM {table} WHERE shop_key = {key}") == []
     trail = two.rows("SELECT actor, detail FROM audit_event WHERE action = 'file_undone'")
     assert trail == [(f"ada@{A}", "the file of both.ndjson")] * len(numbers)
+
+
+def test_until_figures_are_built_anew_they_are_as_before(
+    two: TwoShops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages say since when that is so, in the time of the shop, and `meta` too."""
+    two.load("orders", [order(order_id="stays")])
+    two.load("orders", [order(visitor_id="v")])
+    number = last_import(two)
+    two.jobs("rollup")
+    product = Product(two.url)
+
+    def answer() -> Any:
+        days = {"range": "2026-01-01..2026-02-01"}
+        status, body = product.get("/v1/attribution", days, A)
+        product.close()
+        assert status == 200
+        return body
+
+    before = answer()
+    assert "recomputingSince" not in before["meta"]
+    ask(two, number, confirmed="1")
+    with monkeypatch.context() as patch:
+        # A batch that fails: the new figures are never complete.
+        patch.setattr("jobs.pipeline.apply_batch.apply", fail)
+        two.jobs("rollup", "--refresh")
+    assert two.rows("SELECT order_id FROM raw_order") == [("stays",)]
+    assert (state_of(two, number), answer()["data"]) == ("undoing", before["data"])
+    since = answer()["meta"]["recomputingSince"]
+    (edition,) = two.rows("SELECT outdated_at FROM edition WHERE state = 'frozen'")
+    assert since == iso_millis(edition.outdated_at)
+    table = product.ask("GET", "/v1/attribution?format=csv", A)
+    assert table.headers["X-Recomputing-Since"] == since
+    product.close()
+    shown = local_time(edition.outdated_at, ZONES[A])
+    pages = [two.page(A, path) for path in (PATH, "/")]
+    assert all(f'Recomputing since <time datetime="{shown.isoformat()}">' in page for page in pages)
+    assert "Recomputing since" not in two.page(B)
+    two.jobs("rollup")
+    assert state_of(two, number) == "undone"
+    assert "recomputingSince" not in answer()["meta"]
+    assert "Recomputing since" not in two.page(A)
+    assert answer()["data"] != before["data"]
+
+
+def fail(*_: object) -> None:
+    raise ValueError("not this time")
+
+
+def test_what_moves_nothing_is_not_offered(two: TwoShops) -> None:
+    """An import whose rows were there already, or were all refused. Once the import that brought them is
+    undone, they are left to the one that repeated them."""
+
+    def offered() -> list[int]:
+        return [int(each) for each in re.findall(r'name="import" value="(\d+)"', two.page(A))]
+
+    two.load("orders", [order()])
+    first = last_import(two)
+    two.load("orders", [order()])
+    again = last_import(two)
+    two.load("orders", [order(order_id="wrong", currency="what")])
+    two.load("ad-spend", [spend()])
+    spent = last_import(two)
+    two.load("ad-spend", [spend(spend="99.00")])
+    replaced = last_import(two)
+    assert offered() == [replaced, spent, first]
+    two.jobs("imports", "undo", str(first))
+    assert offered() == [replaced, spent, again]
+    two.jobs("imports", "undo", str(again))
+    assert two.rows("SELECT order_id FROM raw_order") == []
+    assert offered() == [replaced, spent]
 
 
 @pytest.mark.parametrize("confirmed", [{}, {"confirmed": "1"}])

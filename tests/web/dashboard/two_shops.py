@@ -22,9 +22,9 @@ from tests.support.shop_builder import writing
 from tests.web.dashboard.page_text import Section, sections
 from warehouse.connections.arrow import open_arrow
 from warehouse.domain.time import from_micros
-from warehouse.operations.schedulers import SchedulerRecord, sign_of_life
+from warehouse.operations.schedulers import SchedulerRecord, record_heartbeat
 from web.dashboard import formatting
-from web.services import services_of
+from web.http.services import services_of
 
 A, B = "a.example", "b.example"
 ZONES = {A: "Europe/Berlin", B: "UTC"}
@@ -66,15 +66,16 @@ class TwoShops:
         self._let_go()
         run(self.url, *words)
 
-    def start(self, *words: str) -> Command:
-        """A command of jobs in a process of its own."""
+    def start(self, *words: str, before: Callable[[], object] | None = None) -> Command:
+        """A command of jobs in a process of its own, which calls `before` first."""
         self._let_go()
-        return commands.start("jobs", *words, settings={"WAREHOUSE_URL": self.url})
+        settings = {"WAREHOUSE_URL": self.url}
+        return commands.start("jobs", *words, settings=settings, before=before)
 
     def show_scheduler(self, record: SchedulerRecord) -> None:
         self._let_go()
         with open_arrow(self.url) as connection:
-            sign_of_life(connection, record)
+            record_heartbeat(connection, record)
 
     def _let_go(self) -> None:
         """SQLite refuses a command while this process has connections of the API."""

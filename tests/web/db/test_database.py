@@ -9,9 +9,9 @@ from sqlalchemy.exc import ProgrammingError
 from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.connections.engine import open_engine
 from warehouse.tables import shop
-from web.db.background_writes import BackgroundWrites
 from web.db.database import Database
-from web.server.slots import SIGN_INS, WRITES
+from web.http.background_writes import BackgroundWrites
+from web.limits.slots import SIGN_INS, WRITES
 
 NAME = select(shop.c.name)
 

@@ -21,12 +21,12 @@ from tests.support.shop_builder import ShopBuilder, writing
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import MICROS_PER_SECOND
 from warehouse.editions.editions import next_version
-from warehouse.operations import form_rules
+from warehouse.forms import form_rules
 from warehouse.tables import api_key
 from web.app import close_app, create_app
 from web.auth import api_keys
 from web.auth.audit import OPERATOR, Change
-from web.services import services_of
+from web.http.services import services_of
 
 PATH = "/v1/attribution?range=2026-03-01..2026-03-31"
 # A form and notes have a state of their own, which the look-up of a key does not find.

@@ -18,7 +18,7 @@ from web.auth import api_keys
 from web.auth.audit import OPERATOR, Change
 from web.db import shop_cache
 from web.db.shop_cache import ShopCache
-from web.services import services_of
+from web.http.services import services_of
 
 PATH = "/v1/attribution?range=2026-03-01..2026-03-31"
 

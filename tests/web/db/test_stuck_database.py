@@ -23,8 +23,8 @@ from warehouse.tables import shop
 from web.app import close_app, create_app
 from web.db.database import Database
 from web.http.errors import is_unavailable
-from web.server.slots import READS, SIGN_INS, WRITES
-from web.services import services_of
+from web.http.services import services_of
+from web.limits.slots import READS, SIGN_INS, WRITES
 
 NAME = update(shop).values(name="x")
 
@@ -52,9 +52,9 @@ def test_readyz_says_what_was_found_last_where_looking_takes_too_long(
     engine.dispose()
     app, looks = create_app(sqlite_url), threading.Event()
 
-    def find(*_given: object) -> list[conditions.Finding]:
+    def find(*_given: object) -> list[conditions.Alert]:
         looks.wait(PATIENCE_SECONDS)
-        return [conditions.Finding(conditions.BACKLOG, "a.example", "")]
+        return [conditions.Alert(conditions.BACKLOG, "a.example", "", 0)]
 
     monkeypatch.setattr(conditions, "find", find)
     health, client = services_of(app).health, app.test_client()

@@ -16,8 +16,8 @@ from tests.support.shop_builder import ShopBuilder, writing
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.tables import api_key
 from web.http.admission import MAX_IN_PROGRESS, PER_SHOP
-from web.server.slots import THREADS, Slots
-from web.services import services_of
+from web.http.services import services_of
+from web.limits.slots import THREADS, Slots
 
 Answer = Future[Any]
 

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from tests.support.refusals import refused
 from web.auth.api_key_format import new_key
-from web.services import services_of
+from web.http.services import services_of
 
 
 def test_an_unknown_method_is_another(

@@ -169,6 +169,7 @@ def test_each_page_is_there(loaded: Loaded) -> None:
                 asked["dimension"] = next(iter(endpoint.data))
         result, _ = call(product, shop, tool, **asked)
         page = result["structuredContent"]["about"]["page"]
+        assert (tool == "explain_order") == page.endswith(f"/orders/{quote(order_id, safe='')}")
         # Without a sign-in, a page that there is leads to it.
         answer = product.ask("GET", page, shop, headers={"Accept": "text/html"})
         assert answer.status_code == 302, (page, answer.status_code)
@@ -186,9 +187,11 @@ def test_a_question_that_nothing_answers_names_those_that_are(loaded: Loaded) ->
         ("ask_report", {"report": ["x"]}, "unknown_report", "there are: allFormsFunnel"),
         ("describe_report", {"report": "x"}, "unknown_report", "listForms, orders, oneOrder"),
         ("ask_report", {"report": "formFunnel"}, "invalid_arguments", "`form_id` is missing"),
-        ("explain_order", {"order_id": 7}, "invalid_arguments", "`order_id` is missing"),
+        ("explain_order", {"order_id": ""}, "invalid_arguments", "`order_id` is missing"),
+        ("explain_order", {"order_id": 7}, "not_found", "nothing"),
         ("ask_report", {"report": "attribution", "range": {}}, "invalid_arguments", "`range`"),
         ("ask_report", {"report": "attribution", "range": True}, "invalid_arguments", "`True`"),
+        ("list_orders", {"utm_source": ["a", "b"]}, "invalid_filter", "given 2 times"),
         ("ask_report", {"report": "attribution", "format": "csv"}, "unknown_parameter", "format"),
         ("ask_report", {"report": "attribution", "form_id": form}, "unknown_parameter", "`range`"),
         ("ask_report", {"report": "formFunnel", "form_id": "x"}, "not_found", "nothing"),

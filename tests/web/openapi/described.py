@@ -20,7 +20,7 @@ from tests.support.shop_builder import known_shop, writing
 from warehouse.connections.engine import open_engine
 from warehouse.domain.time import day_number, to_micros
 from warehouse.domain.vocabulary import SCOPES
-from warehouse.operations import notes
+from warehouse.shops import notes
 from warehouse.tables import note
 from web.api.endpoint import Endpoint
 from web.app import close_app, create_app

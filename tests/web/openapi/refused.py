@@ -9,7 +9,7 @@ from unittest.mock import patch
 from werkzeug.test import TestResponse
 
 from tests.web.openapi.described import QUESTIONS, REQUEST, Described
-from warehouse.operations import notes
+from warehouse.shops import notes
 from web.api.endpoint import Endpoint
 from web.http.errors import CODES
 from web.http.request_bodies import MAX_BYTES

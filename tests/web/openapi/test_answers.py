@@ -32,7 +32,7 @@ def test_every_field_is_in_the_answers_in_the_order_described(
             name = schema["$ref"].rpartition("/")[2]
             seen.add(name)
             fields = list(rows[name]["properties"])
-            optional = {"otherRows", "matureThrough", "filter"}
+            optional = {"otherRows", "matureThrough", "filter", "recomputingSince"}
             assert set(fields) - optional <= set(rows[name]["required"]) <= set(value), name
             assert list(value) == [field for field in fields if field in value], name
             follow(rows[name], value)

@@ -76,6 +76,7 @@ def test_the_document_takes_no_key_and_is_not_sent_twice() -> None:
     assert json.loads(first.data) == json.loads(json.dumps(document()))
     again = client.get("/v1/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
+    assert client.get("/openapi.json").data == first.data
     assert client.post("/v1/openapi.json").status_code == 405
     assert client.get("/v1/openapi.json/").status_code == 401
     close_app(app)

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine
 
 from tests.support.product import Product
-from web.services import services_of
+from web.http.services import services_of
 
 
 class Jobs:

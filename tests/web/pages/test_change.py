@@ -24,7 +24,7 @@ from warehouse.tables import shop as shop_table
 from web.auth import members, passwords
 from web.auth.audit import OPERATOR, Change
 from web.auth.sign_in_limits import PER_BROWSER, PER_NETWORK
-from web.services import services_of
+from web.http.services import services_of
 
 ANOTHER = "quite another sentence"
 WEAK = "passwordpassword"
@@ -64,7 +64,7 @@ def test_a_form_that_is_refused_waits_for_no_lock(
 
 @pytest.fixture
 def slow_work(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What took long since: scores and hashes. No transaction that writes is open meanwhile."""
+    """Slow work since then: scores and hashes. No transaction that writes is open meanwhile."""
     done: list[str] = []
     writers = services_of(client.application).database._writer.pool
 

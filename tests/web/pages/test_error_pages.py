@@ -15,7 +15,7 @@ from tests.support.shop_builder import ShopBuilder
 from warehouse.connections.engine import open_engine
 from web.app import close_app, create_app
 from web.http.admission import PER_SHOP
-from web.services import services_of
+from web.http.services import services_of
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 DEEP = "/revenue?range=2026-01-01..2026-01-31&compare=year&sort=campaigns.-orders"

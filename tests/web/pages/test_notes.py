@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder
-from warehouse.operations import notes
+from warehouse.shops import notes
 
 NOTES = "/notes"
 HTML = {"Accept": "text/html", "Accept-Language": "en"}

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from tests.support.commands import run_web
 from tests.support.people import ALL, PASSWORD, Browser, add_member
 from tests.support.shop_builder import ShopBuilder, known_shop
-from warehouse.operations.shop_registry import ShopSettings, list_shops
+from warehouse.shops.shop_registry import ShopSettings, list_shops
 from warehouse.tables import member
 from web.auth import members, passwords
 from web.cli import main

@@ -13,8 +13,8 @@ from tests.support.people import ACCOUNT, CONNECTIONS, NEW, SIGN_IN, Browser, ke
 from tests.support.shop_builder import ShopBuilder
 from warehouse.tables import secret
 from web.app import close_app, create_app
+from web.http.services import services_of
 from web.pages.session_cookie import shared_secret
-from web.services import services_of
 
 COOKIE_KEY = select(secret).where(secret.c.name == "cookie key")
 

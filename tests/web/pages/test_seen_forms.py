@@ -11,10 +11,10 @@ from tests.support.import_files import FORM, event, form
 from tests.support.people import Browser, add_member
 from tests.support.shop_builder import ShopBuilder, writing
 from tests.web.pages.conftest import Jobs
-from warehouse.domain.form_ids import form_id_of, part_id
+from warehouse.domain.hash_ids import form_id_of, part_id
 from warehouse.domain.time import MICROS_PER_SECOND
-from warehouse.operations import form_sightings
-from warehouse.operations.form_sightings import Sighting
+from warehouse.forms import form_sightings
+from warehouse.forms.form_sightings import Sighting
 from warehouse.tenants.raw_rows import kinds_of_rows
 
 SETUP = "/setup"

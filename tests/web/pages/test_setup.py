@@ -17,8 +17,8 @@ from tests.support.shop_builder import ShopBuilder, writing
 from tests.web.pages.conftest import Jobs
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.time import MICROS_PER_DAY, MICROS_PER_SECOND
-from warehouse.operations import uncollected
-from warehouse.operations.credentials import decrypted
+from warehouse.intake.shop_pulls import decrypted
+from warehouse.operations import collectors
 from warehouse.tables import pull
 from web.auth import sessions
 from web.pages.setup import KINDS
@@ -110,8 +110,10 @@ def test_events_without_an_id_are_told_for_a_week(
 ) -> None:
     assert "without an id" not in shown(browser)
     with writing(engine) as connection:
-        uncollected.add(connection, {(shop.key, uncollected.NO_ID): 412}, clock.now)
-        uncollected.add(connection, {(shop.key, uncollected.TOO_MANY_BYTES): 7}, clock.now)
+        collectors.add_uncollected(connection, {(shop.key, collectors.NO_ID): 412}, clock.now)
+        collectors.add_uncollected(
+            connection, {(shop.key, collectors.TOO_MANY_BYTES): 7}, clock.now
+        )
     told = "412 events without an id of the visitor or the form session came on"
     assert told in shown(browser)
     clock.now += 7 * MICROS_PER_DAY

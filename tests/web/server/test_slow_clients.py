@@ -16,7 +16,7 @@ from tests.support.serving import WORKERS, ask, served
 from tests.support.shop_builder import ShopBuilder
 from tests.support.waiting import PATIENCE_SECONDS, wait_until
 from warehouse.connections.engine import open_engine
-from web.server.connections import limit_unread
+from web.limits.connections import limit_unread
 
 CLIENTS = 500
 # Each has a few connections: one address has no more than a hundred.
@@ -25,7 +25,7 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(2, 22)]
 BODIES = 60
 # No slow client is disconnected: else the others could have waited for that.
 UNLIMITED = {
-    "web.server.connections.BODY_SECONDS": 3_600,
+    "web.limits.connections.BODY_SECONDS": 3_600,
     "web.server.wsgi_server._HEADERS_SECONDS": 3_600,
 }
 # Connections one after the other that reach both workers.

@@ -20,19 +20,6 @@ def funnel(counts: Sequence[int]) -> list[tuple[float, float]]:
     )
 
 
-def pairs(
-    values: Sequence[tuple[int | None, int | None]],
-) -> list[tuple[float | None, float | None]]:
-    """The widths of two bars below each other, all in one unit. None where there is no value; a value below
-    0 has no length."""
-    widest = max((value for pair in values for value in pair if value is not None), default=0)
-
-    def length(value: int | None) -> float | None:
-        return None if value is None else _share(max(value, 0), widest)
-
-    return [(length(first), length(second)) for first, second in values]
-
-
 def stack(values: Sequence[int]) -> list[tuple[int, float, float]]:
     """The segments of one bar, from left to right: (place of the value, x, width) of those above 0."""
     whole = sum(value for value in values if value > 0)

@@ -11,7 +11,7 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import Any, Final
 
-from warehouse.domain.currencies import DECIMALS
+from warehouse.domain.vocabulary import DECIMALS
 from web.dashboard import formatting
 
 # Gridlines between the lowest and the highest, at most and about.
@@ -31,6 +31,10 @@ _BAR: Final = 0.8
 _NO_NOTES: Final[Mapping[date, str]] = MappingProxyType({})
 
 
+Band = Sequence[tuple[int, float, float]]
+"""By the place of a day: from where to where it usually lies."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """From `low`, at or below 0, to `high`, at or above it, with a gridline each `step`."""
@@ -44,7 +48,7 @@ class Scale:
         """The values of the gridlines, from the lowest. They are evenly spaced."""
         return range(self.low, self.high + 1, self.step)
 
-    def y(self, value: int) -> float:
+    def y(self, value: float) -> float:
         if self.low == self.high:
             return 100.0
         return round(100 * (self.high - value) / (self.high - self.low), 1)
@@ -66,12 +70,14 @@ class Axes:
 class Series:
     """`lines`: (name, the points of an SVG polyline, the height of the name at its end). The points are one
     apart, in a plot that is `width` wide and 100 high. `data` is what the script needs to draw the same lines
-    and to say the value of each day."""
+    and to say the value of each day. `usual` are the points of each line's band of usual days,
+    "" without one."""
 
     width: int
     lines: list[tuple[str, str, float]]
     axes: Axes
     data: dict[str, Any]
+    usual: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,8 @@ class DayStack:
 
 @dataclass(frozen=True, slots=True)
 class StackedDays:
-    """`former` are the points of a line, one apart, through the whole of each former day; "" without any."""
+    """`former` are the points of a line, one apart, through the whole of each former day, and `usual` those
+    of the band of usual days; "" without any."""
 
     names: Sequence[str]
     days: list[DayStack]
@@ -94,6 +101,7 @@ class StackedDays:
     bar_width: float
     axes: Axes
     former: str = ""
+    usual: str = ""
 
 
 def scale(values: Iterable[int]) -> Scale:
@@ -115,9 +123,11 @@ def series(
     values: Mapping[str, Sequence[int]],
     currency: str = "",
     notes: Mapping[date, str] = _NO_NOTES,
+    usual: Sequence[Band] = (),
 ) -> Series:
-    """The values of each line by its name, one a day."""
-    span = scale(value for line in values.values() for value in line)
+    """The values of each line by its name, one a day, and the bands of some of them, in their order."""
+    highest = [ceil(high) for band in usual for _, _, high in band]
+    span = scale([*(value for line in values.values() for value in line), *highest])
     heights = _apart({name: span.y(line[-1]) for name, line in values.items()})
     return Series(
         width=len(days),
@@ -133,6 +143,7 @@ def series(
             "lines": [{"name": name, "values": list(line)} for name, line in values.items()],
             "notes": {place: notes[day] for place, day in enumerate(days) if day in notes},
         },
+        usual=[_band(band, span) for band in usual],
     )
 
 
@@ -143,15 +154,17 @@ def stacked_days(
     currency: str,
     former: Sequence[int] = (),
     notes: Mapping[date, str] = _NO_NOTES,
+    usual: Band = (),
 ) -> StackedDays:
     """The amounts of each day, one for each name. Parts above 0 stand on each other, parts below 0 hang
-    below the line of 0. `former` are the wholes of as many days before, or none."""
+    below the line of 0. `former` are the wholes of as many days before, or none, and `usual` is
+    the band of the wholes."""
     ends = [
         end
         for parts in amounts
         for end in (sum(max(part, 0) for part in parts), sum(min(part, 0) for part in parts))
     ]
-    span = scale([*ends, *former])
+    span = scale([*ends, *former, *(ceil(high) for _, _, high in usual)])
     width = 100 / len(days)
     return StackedDays(
         names=names,
@@ -168,15 +181,17 @@ def stacked_days(
         bar_width=round(_BAR * width, 2),
         axes=_axes(days, span, currency, notes),
         former=_points(former, span) if former else "",
+        usual=_band(usual, span),
     )
 
 
-def ages(rates: Sequence[float]) -> tuple[str, Axes]:
-    """The points of a line through rates in per cent, one for each age from 1 day on, and its axes."""
-    span = scale([ceil(rate) for rate in rates])
-    top = span.high or 1
-    points = [
-        f"{place + 0.5},{round(100 - 100 * rate / top, 1):g}" for place, rate in enumerate(rates)
+def ages(curves: Sequence[Sequence[float]]) -> tuple[list[str], Axes]:
+    """The points of lines through rates in per cent, one for each age from 1 day on, and their axes."""
+    span = scale([ceil(rate) for rates in curves for rate in rates])
+    top, count = span.high or 1, max(map(len, curves), default=0)
+    lines = [
+        [f"{place + 0.5},{round(100 - 100 * rate / top, 1):g}" for place, rate in enumerate(rates)]
+        for rates in curves
     ]
     axes = Axes(
         heights=[formatting.percent(tick) for tick in span.ticks],
@@ -185,13 +200,14 @@ def ages(rates: Sequence[float]) -> tuple[str, Axes]:
         days=[
             (
                 formatting.age(place + 1),
-                round(100 * (place + 0.5) / len(rates), 2),
+                _middle(place, count),
                 "start" if place == 0 else "middle",
             )
-            for place in named_days(len(rates))
+            for place in named_days(count)
         ],
     )
-    return " ".join(points if len(points) > 1 else points * 2), axes
+    # A line of one point has no length: drawn twice, it is a dot.
+    return [" ".join(line if len(line) > 1 else line * 2) for line in lines], axes
 
 
 def _round_up(number: float) -> int:
@@ -240,6 +256,19 @@ def _points(values: Sequence[int], span: Scale) -> str:
     points = [f"{place + 0.5},{span.y(value):g}" for place, value in enumerate(values)]
     # A line of one point has no length: drawn twice, it is a dot.
     return " ".join(points if len(points) > 1 else points * 2)
+
+
+def _band(band: Band, span: Scale) -> str:
+    """The points of an area: along its foot, and back along its top."""
+    if not band:
+        return ""
+    (first, *_), (last, *_) = band[0], band[-1]
+    # From the left of its first day to the right of its last one.
+    places = [first, *(place + 0.5 for place, *_ in band), last + 1]
+    ends = [(low, high) for _, low, high in (band[0], *band, band[-1])]
+    foot = [f"{x:g},{span.y(low):.0f}" for x, (low, _) in zip(places, ends, strict=True)]
+    top = [f"{x:g},{span.y(high):.0f}" for x, (_, high) in zip(places, ends, strict=True)]
+    return " ".join([*foot, *reversed(top)])
 
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How each ad report is read, by its table (`report_table.py`)."""
+"""The reader of all ad reports, each by its table (`report_table.py`)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,9 +10,8 @@ from typing import Any, Final
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
 from jobs.importing.files.json import Places, begins_json, json_records
-from jobs.importing.formats.ads.readers import READERS, provider
-from jobs.importing.formats.ads.report_table import Fill, ReportTable, fields_of
-from jobs.importing.formats.ads.segment import segment_of
+from jobs.importing.formats.ads.readers import READERS, provider, read_at, segment_of
+from jobs.importing.formats.ads.report_table import Fill, ReportTable, fields_of, language_advice
 from jobs.importing.formats.base import (
     SKIPPED,
     Format,
@@ -23,14 +22,16 @@ from jobs.importing.formats.base import (
     SourceField,
     Target,
 )
-from jobs.importing.formats.languages import in_language, language_of
 from jobs.importing.kinds.ad_spend import NO_IDS, AdSpendKind
 from jobs.importing.values.errors import InvalidValue, quoted
 from jobs.importing.values.notation import AS_SHOWN, Reading
 from warehouse.domain.vocabulary import PROVIDER_SOURCES
 
 # Fields of ad spend that a table must fill.
-_REQUIRED: Final = {field.name for field in AdSpendKind.fields if field.required} - {"shop_id"}
+_OF_ANY_PLATFORM: Final = [
+    field.name for field in AdSpendKind.fields if field.required and field.name != "shop_id"
+]
+_REQUIRED: Final = set(_OF_ANY_PLATFORM)
 _CLAIMS: Final = ("reported_conversions", "reported_value")
 # A place that fills both has the name of a campaign, which stands for its id where there is no other.
 _NAME_AND_ID: Final = {"campaign_name", "campaign_id"}
@@ -100,7 +101,8 @@ class AdReport(Format):
         table = self.table
         if table.page:
             return any(
-                self._is_header(names) and self._is_page(names, sample.lines[:place])
+                {self._place(name) for name in names} >= set(self.table.shown_by)
+                and self._is_page(names, sample.lines[:place])
                 for place, _, names in csv.possible_headers(sample.lines)
             )
         if table.shown_by:
@@ -111,7 +113,7 @@ class AdReport(Format):
         )
 
     def lacks(self, names: Sequence[str]) -> list[str]:
-        """The fields for which a table with these columns has none."""
+        """The fields that a table with these columns lacks."""
         missing = _REQUIRED - self._filled(names)
         if self.table.page and any(map(_WITH_CURRENCY.fullmatch, names)):
             missing -= {"currency"}
@@ -123,8 +125,11 @@ class AdReport(Format):
     def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         parts = self._of_table(path, reading)
         if self.table.lists is not None and begins_json(path):
-            parts = self._of_json(path)
-        stated = _StatedAccounts(self.table.account)
+            parts = (Records(*part) for part in json_records(path, self.list_members, {}))
+        # Accounts as records without spend state them, for the rows after them: each, and the last.
+        accounts: dict[str, Record] = {}
+        last: Record = {}
+        of_account = self.table.account
         for part in parts:
             rows = [
                 (line, self._plain(record))
@@ -133,7 +138,15 @@ class AdReport(Format):
             ]
             if self._platforms:
                 self._check_platforms(path, rows)
-            part.numbered = list(stated.completed(rows)) if self.table.account else rows
+            part.numbered = [] if of_account else rows
+            for line, record in rows if of_account else ():
+                if "spend" not in record and record.keys() >= set(of_account):
+                    last = {name: record[name] for name in of_account}
+                    accounts[str(record[of_account[0]])] = last
+                else:
+                    account = record.get(of_account[0])
+                    stated = last if account is None else accounts.get(str(account), {})
+                    part.numbered.append((line, stated | record))
             yield part
 
     def row(self, record: Record, target: Target) -> Row | None:
@@ -150,9 +163,9 @@ class AdReport(Format):
                 if not read:
                     row[field] = value
                 elif field in _CLAIMS:  # in no figure: one that cannot be used is left out
-                    row[field] = target.if_usable(field, partial(_read, place, read, value))
+                    row[field] = target.if_usable(field, partial(read_at, place, read, value))
                 else:
-                    row[field] = _read(place, read, value)
+                    row[field] = read_at(place, read, value)
                 if field == "campaign_id" and place in self._name_places:
                     row[NO_IDS] = True
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
@@ -163,7 +176,8 @@ class AdReport(Format):
         return row
 
     def _keys_of(self, record: Record) -> Iterable[tuple[str, Any]]:
-        """The keys of a row's segment with their values: of one key's places the first with a value."""
+        """The keys of a row's segment with their values. The first place of a key that has a value gives
+        it."""
         keys: dict[str, Any] = {}
         at = self._at
         for place, name in self._segment:
@@ -203,10 +217,6 @@ class AdReport(Format):
             return record
         return {name: value for name, value in record.items() if value not in missing}
 
-    def _of_json(self, path: Path) -> Iterator[Records]:
-        for part in json_records(path, self.list_members, {}):
-            yield Records(*part)
-
     def _of_table(self, path: Path, reading: Reading) -> Iterator[Records]:
         table = self.table
         fields = dict(self.source_fields)
@@ -226,8 +236,17 @@ class AdReport(Format):
                     name: cell for name, bare, cell in present if bare and bare not in table.missing
                 }
                 numbered.append((line, record))
-                if table.page:
-                    self._check_days(path, record, table.page.advice)
+                days = self._several_days(record) if table.page else None
+                if (
+                    table.page
+                    and days
+                    and days[1] is not None
+                    and "campaign_name" in self._filled(record)
+                ):
+                    raise UnreadableFile(
+                        f"{path}: a row is of several days ({quoted(days[0])} to {quoted(days[1])}); "
+                        f"{table.page.advice}"
+                    )
             yield Records(numbered, part.broken, part.position, is_table=True)
 
     def unread(self, record: Record) -> Record:
@@ -256,7 +275,7 @@ class AdReport(Format):
                     raise UnreadableFile(
                         f"{path}: line {line}: {name} is {quoted(value)}, but the file was taken for "
                         f"{self.name}, a report of {own}; a table of several platforms needs columns for "
-                        f"{', '.join(_of_any_platform())}; else leave {name} out"
+                        f"{', '.join(_OF_ANY_PLATFORM)}; else leave {name} out"
                     )
 
     def _is_page(self, names: Sequence[str], titles: Sequence[str]) -> bool:
@@ -278,9 +297,9 @@ class AdReport(Format):
     def _checked(self, path: Path, header: Sequence[str]) -> Record:
         """The currency, which a header itself states. Raises UnreadableFile if columns are missing."""
         page, filled, stated = self.table.page, self._filled(header), {}
-        if not filled >= _REQUIRED and (language := language_of(header)):
+        if not filled >= _REQUIRED and (advice := language_advice(header)):
             raise UnreadableFile(
-                f"{path}: it has the columns {', '.join(listed(header))}. {in_language(language)}"
+                f"{path}: it has the columns {', '.join(listed(header))}. {advice}"
             )
         if page and "date" not in filled:
             raise UnreadableFile(f"{path}: no column says the day; {page.advice}")
@@ -300,20 +319,10 @@ class AdReport(Format):
             stated = {place: currencies[0]}
         return stated
 
-    def _check_days(self, path: Path, record: Record, advice: str) -> None:
-        days = self._several_days(record)
-        if days and days[1] is not None and "campaign_name" in self._filled(record):
-            raise UnreadableFile(
-                f"{path}: a row is of several days ({quoted(days[0])} to {quoted(days[1])}); {advice}"
-            )
-
     def _filled(self, names: Iterable[str]) -> set[str]:
         """The fields that columns of these names fill."""
         places = {self._place(name) for name in names}
         return {field for place, field, _ in self._fills if place in places} | {*self._provider}
-
-    def _is_header(self, names: Sequence[str]) -> bool:
-        return {self._place(name) for name in names} >= set(self.table.shown_by)
 
     def _names(self) -> Sequence[str]:
         """All names that a column may have, as far as they can be listed."""
@@ -341,26 +350,6 @@ class AdReport(Format):
         return (match[1] if match else column.strip()).replace(".", "").lower()
 
 
-class _StatedAccounts:
-    """Accounts as records without spend state them, for the rows after them. `names`: the places of these
-    statements, the account's first."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-        self._by_account: dict[str, Record] = {}
-        self._last: Record = {}
-
-    def completed(self, rows: Iterable[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
-        for line, record in rows:
-            if "spend" not in record and record.keys() >= set(self._names):
-                self._last = {name: record[name] for name in self._names}
-                self._by_account[str(record[self._names[0]])] = self._last
-            else:
-                account = record.get(self._names[0])
-                stated = self._last if account is None else self._by_account.get(str(account), {})
-                yield line, stated | record
-
-
 def _add_unread(value: Record, places: Places, above: str, left: Record) -> None:
     for name, inner in value.items():
         if name not in places:
@@ -372,17 +361,6 @@ def _add_unread(value: Record, places: Places, above: str, left: Record) -> None
 @lru_cache(maxsize=1 << 10)
 def _plain_name(name: str) -> str:
     return _BETWEEN_WORDS.sub("_", name[:_LONGEST_NAME].lower()).strip("_")
-
-
-def _of_any_platform() -> list[str]:
-    return [field.name for field in AdSpendKind.fields if field.name in _REQUIRED]
-
-
-def _read(place: str, read: Any, value: Any) -> Any:
-    try:
-        return read(value)
-    except InvalidValue as cause:
-        raise InvalidValue(f"{place}: {cause}") from None
 
 
 def _at(record: Record, place: str) -> Any:

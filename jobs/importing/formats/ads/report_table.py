@@ -1,13 +1,22 @@
 """All that the table of a platform may say: how the columns or members of its report become ad spend."""
 
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from jobs.importing.formats.ads.readers import READERS
 from jobs.importing.kinds.ad_spend import AdSpendKind
+
+# The languages in which pages of ad platforms name their columns, beyond those that are read.
+_LANGUAGES: Final = tomllib.loads(Path(__file__).parents[1].joinpath("languages.toml").read_text())
+# Words of one language among the columns by which it is told: English and German have some of them, too.
+_FEWEST_WORDS: Final = 2
+# "Montant dépensé (EUR)"
+_IN_PARENTHESES: Final = re.compile(r"\s*\([A-Z]{3}\)$")
 
 
 class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,17 +28,18 @@ class Fill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class PageExport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table that a page of the platform exports, with titles above the header and totals among the rows.
+    Its columns alone do not tell it from the table that somebody keeps of all platforms."""
 
-    Its columns alone do not tell it from the table that somebody keeps of all platforms. `only_here`: columns
-    that only this page writes; `hints`: those that tables of several platforms have, too, and that say enough
-    where no column names the platform. `title`: a pattern of the line above the header, before that with the
-    days, that says as much. `advice`: how to export a row for each day. `translated`: names of columns in
-    other languages, with the places that they are."""
-
+    # How to export a row for each day.
     advice: str
+    # Columns that only this page writes.
     only_here: list[str]
+    # Columns that tables of several platforms have, too, and that say enough where no column names
+    # the platform.
     hints: list[str] = []
+    # A pattern of the line above the header, before that with the days, that says as much.
     title: str = ""
+    # Names of columns in other languages, with the places that they are.
     translated: dict[str, str] = {}
 
 
@@ -92,3 +102,14 @@ def fields_of(fill: str | list[str] | Fill) -> list[str]:
     if isinstance(fill, Fill):
         return [fill.field]
     return [fill] if isinstance(fill, str) else fill
+
+
+def language_advice(columns: Iterable[str]) -> str:
+    """Advice for a table whose columns a page of an ad platform wrote in a language other than English and
+    German; else ""."""
+    names = {_IN_PARENTHESES.sub("", name.strip()).lower() for name in columns}
+    found = {language: len(names.intersection(words)) for language, words in _LANGUAGES.items()}
+    best = max(found, key=lambda language: found[language])
+    if found[best] < _FEWEST_WORDS:
+        return ""
+    return f"They are {best}: set the platform's pages to English or German, and export it again"

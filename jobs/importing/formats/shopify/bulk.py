@@ -7,8 +7,15 @@ from typing import Any, ClassVar, Final
 
 from jobs.importing.files.chunk import CHUNK_ROWS, BrokenLine
 from jobs.importing.files.json import json_values
-from jobs.importing.formats.base import Record, Records, Row, Sample, SourceField, Target
-from jobs.importing.formats.projection import kept_record
+from jobs.importing.formats.base import (
+    Record,
+    Records,
+    Row,
+    Sample,
+    SourceField,
+    Target,
+    kept_record,
+)
 from jobs.importing.formats.shopify.orders import ShopifyOrders, in_snake_case, objects
 from jobs.importing.formats.shopify.parent_child_join import Lines, ParentChildJoin
 from jobs.importing.values.errors import InvalidValue, quoted

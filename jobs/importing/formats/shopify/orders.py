@@ -3,7 +3,7 @@ in camelCase (`in_snake_case`), and some of its own."""
 
 import re
 from fractions import Fraction
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,19 +19,20 @@ from warehouse.domain.vocabulary import UTM_FIELDS
 VISITOR_ATTRIBUTES: Final = ("visitor_id", "_visitor_id")
 # The id of the refund that stands for lines which were removed without one.
 REMOVED: Final = "removed"
-# As Shopify writes times.
+# Times as Shopify writes them.
 _WHOLE_SECOND: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)")
 _CAPITAL: Final = re.compile(r"[A-Z]")
 _UTM: Final = ("source", "medium", "campaign", "term", "content")
 
 
 class ShopifyOrders(Format):
-    """Orders of one of the APIs. `says`: what a reject calls a place of money, where that is not REST's name.
-    `refund_total`: the amount of a refund without transactions; without it, such a refund is of nothing."""
+    """Orders of one of the APIs."""
 
     kind = "orders"
     counts: ClassVar = (ROUNDED,)
+    # The name of a place of money in a reject, where that is not REST's name.
     says: ClassVar[dict[str, str]] = {}
+    # The amount of a refund without transactions; without it, such a refund is of nothing.
     refund_total: ClassVar[str] = ""
 
     def row(self, record: Record, target: Target) -> Row:
@@ -53,7 +54,9 @@ class ShopifyOrders(Format):
             paid = (
                 (first(t, "amount_set.shop_money.amount", "amount"), t)
                 for t in transactions
-                if _has_paid(t)
+                # One that has moved money.
+                if (str(t.get("kind")).lower(), str(t.get("status")).lower())
+                == ("refund", "success")
             )
             return sum(
                 money("refunds.transactions.amount", amount, _rate(amount, t, record, currency))
@@ -81,11 +84,10 @@ class ShopifyOrders(Format):
             for refund in _members(record, "refunds", target)
             if (row := target.if_usable("refunds", partial(refund_row, refund)))
         ]
-        removed = 0 if left == gross else _removed(gross, left, refunds)
-        if removed:
-            refunds.append(_removal(record, refunds, removed))
+        removal = None if left == gross else _removal(record, gross, left, refunds)
+        refunds += [removal] if removal else []
         placed = _placed(record)
-        is_read_otherwise = removed or placed != record.get("created_at")
+        is_read_otherwise = removal or placed != record.get("created_at")
         return {
             "order_id": last_part(record.get("id")),
             "created_at": placed,
@@ -113,8 +115,8 @@ class ShopifyOrders(Format):
 
 
 def _placed(order: Record) -> Any:
-    """When an order was placed, as it is written. One that was brought over from another system was created
-    later."""
+    """The instant at which an order was placed, as it is written. One that was brought over from another
+    system was created later."""
     created, processed = order.get("created_at"), order.get("processed_at")
     if processed in (None, "", created):
         return created
@@ -125,17 +127,15 @@ def _placed(order: Record) -> Any:
     return created if at == _instant(created) else processed
 
 
-def _removed(gross: int | None, left: int | None, refunds: list[Row]) -> int:
-    """The amount that an order has lost beyond its refunds: lines that were removed before they were paid, or
-    exchanged."""
+def _removal(order: Record, gross: int | None, left: int | None, refunds: list[Row]) -> Row | None:
+    """The amount that an order has lost beyond its refunds, as one more refund: lines that were removed
+    before they were paid, or exchanged. The last record of a refund without money dates it."""
     if gross is None or left is None:
-        return 0
+        return None
     paid = {str(refund["refund_id"]): max(0, refund["amount_cents"] or 0) for refund in refunds}
-    return max(0, gross - left - sum(paid.values()))
-
-
-def _removal(order: Record, refunds: list[Row], amount: int) -> Row:
-    """The removed amount, as a refund. The last record of a refund without money dates it."""
+    amount = gross - left - sum(paid.values())
+    if amount <= 0:
+        return None
     unpaid = (refund["created_at"] for refund in refunds if not refund["amount_cents"])
     dated = max((at for at in unpaid if _instant(at)), key=_instant, default=None)
     at = dated or first(order, "updated_at", "created_at")
@@ -217,12 +217,6 @@ def _members(order: Record, name: str, target: Target) -> list[Record]:
     return objects(value)
 
 
-def _has_paid(transaction: Record) -> bool:
-    """Whether a transaction of a refund has moved money."""
-    kind, status = (str(transaction.get(name)).lower() for name in ("kind", "status"))
-    return kind == "refund" and status == "success"
-
-
 def _rate(amount: Any, transaction: Record, order: Record, currency: Any) -> Fraction | None:
     """The value of one unit of a transaction's currency in the shop's; None if they are the same, or the
     amount is 0 in either.
@@ -294,7 +288,7 @@ def objects(value: Any) -> list[Record]:
 
 def at(record: Any, place: str) -> Any:
     """The value at a place (`customer.id`); None if an object on the way is missing."""
-    for name in _names(place):
+    for name in place.split("."):
         record = record.get(name) if isinstance(record, dict) else None
     return record
 
@@ -314,11 +308,6 @@ def in_snake_case(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {_snake_case(name): in_snake_case(member) for name, member in value.items()}
-
-
-@cache
-def _names(place: str) -> list[str]:
-    return place.split(".")
 
 
 @lru_cache(maxsize=1 << 10)

@@ -1,0 +1,1 @@
+"""Tests of how data come in: the credentials of pulls."""

@@ -1,0 +1,1 @@
+"""Tests of the secret under which persons are hashed."""

@@ -1,0 +1,1 @@
+"""Tests of what pages ask about one shop."""

@@ -1,0 +1,1 @@
+"""Tests of what requests share: slots, connections, calls within a time."""
