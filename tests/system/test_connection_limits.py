@@ -64,9 +64,6 @@ def test_the_api_keeps_to_its_share(postgres_url: str) -> None:
 def test_jobs_of_a_scheduler_keep_to_their_share(postgres_commands: Commands) -> None:
     postgres_commands.make_backlog()
     postgres_commands.one_batch_at_a_time()
-    # The refresh is the only job that is due.
-    for name in ("NIGHTLY_CRON", "VERIFY_CRON", "PURGE_CRON"):
-        postgres_commands.settings[name] = "0 0 29 2 *"
     with counted(postgres_commands.url) as counter:
         with locked(postgres_commands.url, "edition_batch"):
             scheduler = postgres_commands.start("scheduler")

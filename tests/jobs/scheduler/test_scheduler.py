@@ -207,7 +207,9 @@ def test_any_other_text_is_a_wrong_setting(text: str, monkeypatch: pytest.Monkey
         schedule()
 
 
-def test_the_next_times_of_the_jobs() -> None:
+def test_the_next_times_of_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NIGHTLY_CRON", "VERIFY_CRON", "PURGE_CRON"):
+        monkeypatch.delenv(name)
     following = {job.name: job.next_time(NOW) for job in schedule()}
     assert {name: str(time)[:19] for name, time in following.items()} == {
         "nightly": "2026-03-05 02:15:00",
