@@ -10,7 +10,6 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     and_,
     bindparam,
     func,
@@ -250,17 +249,15 @@ def _is(shop: Shop, order_id: str) -> ColumnElement[bool]:
     return and_(_order.edition == shop.edition, _order.order == shop_text_id(shop.key, order_id))
 
 
-def _is_order(connection: Connection, shop: Shop, order_id: str) -> bool:
-    return connection.scalar(select(_order.order).where(_is(shop, order_id))) is not None
-
-
 @get(
     "/orders/{orderId}",
     "customers:read",
     STORY,
     single=True,
     ranged=False,
-    exists=_is_order,
+    exists=lambda connection, shop, order_id: (
+        connection.scalar(select(_order.order).where(_is(shop, order_id))) is not None
+    ),
     page_needs=_PAGE_NEEDS,
 )
 def one_order(query: Query) -> dict[str, Any]:
