@@ -131,7 +131,7 @@ def _of_utm(name: str) -> Parameter:
 
 # An order has an effective UTM whether it is credited or not.
 _FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
-_OF_SESSION: Final = {DEVICE.name, VISITOR.name, VARIANT.name}
+_OF_SESSION: Final = {each.name for each in _FILTERS} - {*UTM_FILTERS}
 # fmt: on
 _order, _session, _utm = fact_order.c, fact_form_session.c, dim_utm.c
 _IS_CREDITED: Final = and_(
