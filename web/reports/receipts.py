@@ -137,9 +137,10 @@ _order, _session, _utm = fact_order.c, fact_form_session.c, dim_utm.c
 _IS_CREDITED: Final = and_(
     _session.edition == _order.edition, _session.session == _order.session, _order.session != 0
 )
-_FROM: Final = fact_order.outerjoin(
+# SQLite joins in this order: it asks what filters want of a session before it looks up UTM values.
+_FROM: Final = fact_order.outerjoin(fact_form_session, _IS_CREDITED).outerjoin(
     dim_utm, and_(_utm.edition == _order.edition, _utm.utm == _order.utm)
-).outerjoin(fact_form_session, _IS_CREDITED)
+)
 # A session that an order is credited to has orders. PostgreSQL reads these by an index, else all sessions.
 _COUNTED: Final = fact_order.outerjoin(fact_form_session, and_(_IS_CREDITED, _session.orders != 0))
 _READ: Final = (
@@ -321,7 +322,8 @@ def _kept(
             )
             .exists()
         )
-    if filter := query.filter:
+    filter = query.filter
+    if filter.keys() - _OF_SESSION:
         # UTM is the effective one; all else is of the session that the order is credited to.
         yield has_utm(_order.utm, query.shop.edition, filter)
     if _OF_SESSION & filter.keys():
