@@ -142,7 +142,9 @@ def _begin() -> Response | None:
         return response
     if request.path not in health.PATHS:
         shared.admission.admit(current)
-    if _needs_key(request.path):
+    path = request.path
+    is_of_api = path == VERSION or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
+    if is_of_api or path == mcp.PATH:
         if request.method in ("GET", "HEAD"):
             _find_caller(shared, current)
         else:
@@ -173,10 +175,6 @@ def _find_caller(shared: Services, current: CurrentRequest) -> None:
     shared.rate_limits.count_request(caller.shop.key, current.now, current.rate_limit_headers)
     used = caller.credential_id, caller.last_used_at
     shared.background_writes.record_use(*used, current.now)
-
-
-def _needs_key(path: str) -> bool:
-    return path in (VERSION, mcp.PATH) or (path.startswith(f"{VERSION}/") and path != openapi.PATH)
 
 
 def _end(_error: BaseException | None) -> None:

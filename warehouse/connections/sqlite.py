@@ -99,33 +99,30 @@ class SqliteBackend(Backend):
                 cursor.execute(pragma)
             cursor.close()
 
-        event.listen(engine, "begin", _begin_sqlite)
-        event.listen(engine, "do_connect", self._connect)
+        @event.listens_for(engine, "begin")
+        def begin(connection: Connection) -> None:
+            # A transaction that means to write takes the lock at once (execution option `writes`): SQLite
+            # would refuse to promote a reader whose snapshot is no longer the newest, without waiting.
+            if connection.get_execution_options().get("writes", False):
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                # A BEGIN takes no lock, so it meets no error that SQLAlchemy would have to name. Each request
+                # begins one, and the driver alone takes a fraction of the time.
+                connection.connection.cursor().execute("BEGIN").close()
 
-    def _connect(
-        self, dialect: Dialect, _record: Any, args: list[Any], options: dict[str, Any]
-    ) -> Any:
-        """Open a connection of an engine. Refuses before the file is opened: to close it again would lose
-        the locks already."""
-        with _opening:
-            if self.file and _of_jobs[self._place]:
-                raise RuntimeError(
-                    f"a job of this process has {self.file} open, and its locks would be lost when an "
-                    "engine closes it: ask the job's connection, close that first, or do this in another "
-                    "process"
-                )
-            connection: Any = dialect.connect(*args, **options, factory=_EngineConnection)
-            connection.place = self._place
-            _of_engines[connection.place].add(connection)
-        return connection
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that means to write takes the lock at once (execution option `writes`): SQLite
-    # would refuse to promote a reader whose snapshot is no longer the newest, without waiting.
-    if connection.get_execution_options().get("writes", False):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    else:
-        # A BEGIN takes no lock, so it meets no error that SQLAlchemy would have to name. Each request
-        # begins one, and the driver alone takes a fraction of the time.
-        connection.connection.cursor().execute("BEGIN").close()
+        @event.listens_for(engine, "do_connect")
+        def connect(
+            dialect: Dialect, _record: Any, args: list[Any], options: dict[str, Any]
+        ) -> Any:
+            # Refused before the file is opened: to close it again would lose the locks already.
+            with _opening:
+                if self.file and _of_jobs[self._place]:
+                    raise RuntimeError(
+                        f"a job of this process has {self.file} open, and its locks would be lost when an "
+                        "engine closes it: ask the job's connection, close that first, or do this in another "
+                        "process"
+                    )
+                connection: Any = dialect.connect(*args, **options, factory=_EngineConnection)
+                connection.place = self._place
+                _of_engines[connection.place].add(connection)
+            return connection

@@ -16,7 +16,7 @@ from warehouse.daily.reader import Chosen
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.vocabulary import DEVICES, UTM_FIELDS
 from warehouse.tables import dim_utm, edition
-from web.http.parameters import Parameter, any_text, one_of
+from web.http.parameters import any_text, one_of
 
 # The value that stands for an empty one.
 NONE: Final = "(none)"
@@ -25,12 +25,6 @@ VISITORS: Final = ("returning", "new")
 # The version of the logic from which on daily rows can be filtered (`catalogue.LOGIC_VERSION`).
 _SINCE: Final = 5
 _ORDERS: Final = "and the orders that are credited to them"
-
-
-def _of_utm(name: str) -> Parameter:
-    kind = name.removeprefix("utm_")
-    words = f"Only form sessions with this UTM {kind}, exactly, {_ORDERS}. `{NONE}`: without any."
-    return any_text(name, words)
 
 
 # fmt: off
@@ -42,7 +36,19 @@ VARIANT: Final = any_text("variant",
     f"Only form sessions with this variant of an experiment, {_ORDERS}. The earliest event with a variant "
     f"says that of its session. `{NONE}`: without any.")
 # fmt: on
-FILTERS: Final = (DEVICE, VISITOR, *map(_of_utm, UTM_FILTERS), VARIANT)
+FILTERS: Final = (
+    DEVICE,
+    VISITOR,
+    *(
+        any_text(
+            name,
+            f"Only form sessions with this UTM {name.removeprefix('utm_')}, exactly, {_ORDERS}. `{NONE}`: "
+            "without any.",
+        )
+        for name in UTM_FILTERS
+    ),
+    VARIANT,
+)
 NAMES: Final = tuple(parameter.name for parameter in FILTERS)
 
 

@@ -2,8 +2,6 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection
-
 from warehouse.domain.hash_ids import is_uuid
 from warehouse.domain.time import day_date, iso_millis
 from warehouse.shops import notes
@@ -11,7 +9,7 @@ from warehouse.shops.notes import Note
 from web.api.endpoint import VERSION, get, write
 from web.api.query import Query
 from web.api.rows import Answer, Row, text
-from web.http.current_request import Shop, uuid7
+from web.http.current_request import uuid7
 from web.http.errors import Refusal, not_found
 from web.http.etags import State, digest
 from web.http.idempotency import IDEMPOTENCY_KEY, first_creation, idempotency_key
@@ -90,11 +88,16 @@ def write_note(query: Query) -> Answer:
     return Answer(_row(written), {"Location": f"{VERSION}/notes/{first_id}"}, state=_state(written))
 
 
-def _is_note(connection: Connection, shop: Shop, note_id: str) -> bool:
-    return is_uuid(note_id) and notes.find(connection, shop.key, note_id) is not None
-
-
-@write("DELETE", "/notes/{noteId}", "forms:write", None, NOTE, exists=_is_note)
+@write(
+    "DELETE",
+    "/notes/{noteId}",
+    "forms:write",
+    None,
+    NOTE,
+    exists=lambda connection, shop, note_id: (
+        is_uuid(note_id) and notes.find(connection, shop.key, note_id) is not None
+    ),
+)
 def delete_note(query: Query) -> Answer:
     """Takes a note away. The answer is the note as it was."""
     with services().database.write() as connection:

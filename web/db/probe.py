@@ -32,20 +32,21 @@ class Probe(Generic[Answer]):
     def begin(self) -> Callable[[], Answer]:
         """Begin to ask. Returns a function that waits for the result of `ask`, or its error. That raises
         TimeoutError where it takes too long, and at once for as long as it goes on."""
+
+        def ask(answer: Future[Answer]) -> None:
+            try:
+                self.last = self._ask()
+                answer.set_result(self.last)
+            except Exception as error:
+                answer.set_exception(error)
+
         with self._lock:
             if self.answer is None or self.answer.done():
                 self.answer, self._asked_at = Future(), monotonic()
                 # A daemon: a process does not wait for it at its end.
-                Thread(target=self._run, args=(self.answer,), name="probe", daemon=True).start()
+                Thread(target=ask, args=(self.answer,), name="probe", daemon=True).start()
             answer, deadline = self.answer, self._asked_at + _SECONDS
         return lambda: answer.result(max(deadline - monotonic(), 0))
-
-    def _run(self, answer: Future[Answer]) -> None:
-        try:
-            self.last = self._ask()
-            answer.set_result(self.last)
-        except Exception as error:
-            answer.set_exception(error)
 
 
 def settle(probes: Iterable[Probe[Any]]) -> None:

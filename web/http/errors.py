@@ -128,10 +128,21 @@ def register(app: Flask, error_page: Callable[[Refusal], Response]) -> None:
         current_request().error = refusal.code
         return error_page(refusal)
 
+    def answer_flask(error: HTTPException) -> Response:
+        """The answer to what Flask itself refuses: unknown paths and methods, bodies that are too large."""
+        status = error.code or 500
+        code = CODES.get(status, error.name.lower().replace(" ", "_"))
+        # Only `Allow` and its like: the type and length belong to the HTML page that is not sent.
+        headers = {
+            name: value
+            for name, value in error.get_headers()
+            if name.lower() not in ("content-type", "content-length")
+        }
+        message = MESSAGES.get(status, error.name + ".")
+        return answer_refusal(Refusal(status, code, message, headers))
+
     app.register_error_handler(Refusal, answer_refusal)
-    app.register_error_handler(
-        HTTPException, lambda error: answer_refusal(_refusal_of_flask(error))
-    )
+    app.register_error_handler(HTTPException, answer_flask)
     app.register_error_handler(Exception, lambda error: answer_refusal(refusal_of_failure(error)))
 
 
@@ -140,19 +151,6 @@ def error_body(refusal: Refusal) -> bytes:
     current_request().error = refusal.code
     error = {"code": refusal.code, "message": refusal.message, "requestId": request_id()}
     return orjson.dumps({"error": error})
-
-
-def _refusal_of_flask(error: HTTPException) -> Refusal:
-    """The refusal of what Flask itself refuses: unknown paths and methods, bodies that are too large."""
-    status = error.code or 500
-    code = CODES.get(status, error.name.lower().replace(" ", "_"))
-    # Only `Allow` and its like: the type and length belong to the HTML page that is not sent.
-    headers = {
-        name: value
-        for name, value in error.get_headers()
-        if name.lower() not in ("content-type", "content-length")
-    }
-    return Refusal(status, code, MESSAGES.get(status, error.name + "."), headers)
 
 
 def refusal_of_failure(error: Exception) -> Refusal:

@@ -74,7 +74,12 @@ class Health:
         if database.has_replica:
             servers["read replica"] = database.read_figures
         self._servers = {name: Probe(partial(_ask, name, read)) for name, read in servers.items()}
-        self._needs = Probe(partial(_count_needs, database.read, clock))
+
+        def count() -> dict[str, int]:
+            with database.read() as connection:
+                return count_needs(connection, clock())
+
+        self._needs = Probe(count)
 
     def register(self, app: Flask) -> None:
         for path, answer in zip(PATHS, (self.healthz, self.readyz), strict=True):
@@ -117,6 +122,9 @@ class Health:
                 problems.append(_DAMAGED if is_damaged(error) else f"The {name} does not answer.")
         if problems:
             raise Refusal(503, CODES[503], " ".join(problems), RETRY_SOON)
+        found = self._needs.last
+        with suppress(SQLAlchemyError, TimeoutError, Unavailable):
+            found = needs()
         age = max(self._clock() - rolled_up_at, 0) // MICROS_PER_SECOND
         return _json(
             {
@@ -124,15 +132,11 @@ class Health:
                 "version": VERSION,
                 "lastRollupAt": iso_millis(rolled_up_at) if rolled_up_at else None,
                 "lastRollupAgeSeconds": age if rolled_up_at else None,
-                "needs": self._names(needs),
+                "needs": None
+                if found is None
+                else sorted(name for name, number in found.items() if number),
             }
         )
-
-    def _names(self, needs: Callable[[], dict[str, int]]) -> list[str] | None:
-        found = self._needs.last
-        with suppress(SQLAlchemyError, TimeoutError, Unavailable):
-            found = needs()
-        return None if found is None else sorted(name for name, number in found.items() if number)
 
 
 def count_needs(connection: Connection, now: int) -> dict[str, int]:
@@ -149,11 +153,6 @@ def _ask(name: str, read: Callable[[], Connection]) -> int:
         if not is_current(connection):
             raise Unavailable(f"The {name} is not migrated to this program's schema.")
         return rolled_up_at or 0
-
-
-def _count_needs(read: Callable[[], Connection], clock: Callable[[], int]) -> dict[str, int]:
-    with read() as connection:
-        return count_needs(connection, clock())
 
 
 def _json(body: dict[str, object]) -> Response:

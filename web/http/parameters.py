@@ -96,12 +96,6 @@ def _limit(texts: list[str]) -> int:
     return MAX_LIMIT if len(digits) > 3 else min(int(digits), MAX_LIMIT)
 
 
-def _cursor(texts: list[str]) -> str | None:
-    # Without a cursor the first page is meant. An empty or repeated cursor is an unknown one: its page is
-    # empty.
-    return None if not texts else texts[0] if len(texts) == 1 else ""
-
-
 def _form_ids(texts: list[str]) -> frozenset[str] | None:
     text = one_text(texts, "form_ids", "invalid_form_ids")
     if text is None:
@@ -130,7 +124,8 @@ LIMIT: Final = Parameter(
 CURSOR: Final = Parameter(
     "cursor",
     "cursor",
-    _cursor,
+    # An empty or repeated cursor is an unknown one.
+    lambda texts: None if not texts else texts[0] if len(texts) == 1 else "",
     "`meta.nextCursor` of the previous page. Without it, the first page is returned. A stale or unknown "
     "cursor returns an empty page.",
     {"type": "string"},

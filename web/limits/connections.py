@@ -80,8 +80,16 @@ class Connections:
 
     def watch(self) -> None:
         """Bound the connections from a thread, until the process ends."""
+
+        def watch() -> None:
+            while True:
+                time.sleep(_LOOK_SECONDS)
+                # Where files have run out, the next look finds what this one missed.
+                with suppress(OSError):
+                    self._look()
+
         if _OPEN_FILES.is_dir() and hasattr(socket, "TCP_USER_TIMEOUT"):
-            Thread(target=self._watch, name="connections", daemon=True).start()
+            Thread(target=watch, name="connections", daemon=True).start()
 
     def begin(self, request: object) -> None:
         """Note that a request is in progress until its `end`."""
@@ -101,15 +109,14 @@ class Connections:
         finally:
             self._bodies.discard(body)
 
-    def _watch(self) -> None:
-        while True:
-            time.sleep(_LOOK_SECONDS)
-            # Where files have run out, the next look finds what this one missed.
-            with suppress(OSError):
-                self._look()
-
     def _look(self) -> None:
-        sockets = _sockets()
+        # The descriptors of this process's sockets, by the socket's number.
+        sockets = {}
+        for name in os.listdir(_OPEN_FILES):
+            with suppress(OSError):  # closed since the folder was listed
+                status = os.fstat(int(name))
+                if stat.S_ISSOCK(status.st_mode):
+                    sockets[status.st_ino] = int(name)
         for number in self._clients.keys() - sockets.keys():
             del self._clients[number]
         for number, descriptor in sockets.items():
@@ -123,7 +130,11 @@ class Connections:
         is_quiet = not self._requests and time.monotonic() - self._last_end > _QUIET_SECONDS
         if has_stopped and is_quiet:
             ends += [
-                (number, socket.SHUT_RD, _has_sent_all)
+                (
+                    number,
+                    socket.SHUT_RD,
+                    lambda one: not any(fcntl.ioctl(one, termios.TIOCOUTQ, bytes(4))),
+                )
                 for number, address in self._clients.items()
                 if address
             ]
@@ -182,17 +193,6 @@ def limit_unread(listener: socket.socket, seconds: int) -> None:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, seconds * 1000)
 
 
-def _sockets() -> dict[int, int]:
-    """The descriptors of this process's sockets, by the socket's number."""
-    found = {}
-    for name in os.listdir(_OPEN_FILES):
-        with suppress(OSError):  # closed since the folder was listed
-            status = os.fstat(int(name))
-            if stat.S_ISSOCK(status.st_mode):
-                found[status.st_ino] = int(name)
-    return found
-
-
 @contextmanager
 def _duplicate(number: int, descriptor: int) -> Iterator[socket.socket | None]:
     """A socket by a duplicate of granian's descriptor; None where that is another socket's by now."""
@@ -207,11 +207,6 @@ def _duplicate(number: int, descriptor: int) -> Iterator[socket.socket | None]:
         return
     with socket.socket(fileno=copy) as duplicate:
         yield duplicate
-
-
-def _has_sent_all(connection: socket.socket) -> bool:
-    unsent = fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4))
-    return not any(unsent)
 
 
 def _was_sent_nothing(connection: socket.socket, seconds: float) -> bool:

@@ -49,7 +49,17 @@ def answer(name: str, arguments: Mapping[str, Any]) -> bytes:
     # A client that fills in every argument sends null for those that it leaves out.
     given = {name: value for name, value in arguments.items() if value is not None}
     if name == "describe_report":
-        return _describe(_take_report(given, _DESCRIBED))
+        one = _take_report(given, _DESCRIBED)
+        described = {
+            "report": one.operation,
+            "address": one.address,
+            "description": ". ".join(one.described),
+            "scope": one.scope,
+            "arguments": _schema([one], _required(one)),
+            "rows": {inner.name: inner.schema for row in one.rows for inner in row.inner_rows},
+        }
+        about = dict.fromkeys(("daysAreOver", "matureThrough", "page"))
+        return _joined(orjson.dumps(described), {"requestId": request_id()}, one.rows, about)
     endpoint = _OWN.get(name) or _take_report(given, REPORTS)
     form_id, order_id = (_take_id(given, endpoint, place) for place in _IDS)
     if form_id:
@@ -75,20 +85,6 @@ def answer(name: str, arguments: Mapping[str, Any]) -> bytes:
     if not isinstance(data_row, Row):
         data_row = data_row[str(query.values["dimension"])]
     return _joined(b"".join(data), meta, [data_row], about)
-
-
-def _describe(endpoint: Endpoint) -> bytes:
-    """The arguments of a report, and the meaning of its fields."""
-    data = {
-        "report": endpoint.operation,
-        "address": endpoint.address,
-        "description": ". ".join(endpoint.described),
-        "scope": endpoint.scope,
-        "arguments": _schema([endpoint], _required(endpoint)),
-        "rows": {inner.name: inner.schema for row in endpoint.rows for inner in row.inner_rows},
-    }
-    about = dict.fromkeys(("daysAreOver", "matureThrough", "page"))
-    return _joined(orjson.dumps(data), {"requestId": request_id()}, endpoint.rows, about)
 
 
 def _joined(

@@ -3,7 +3,6 @@
 Submissions are on the submission clock and orders on the order clock. Spend is dated by the platform's date.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -142,13 +141,15 @@ Outcomes = dict[Campaign | None, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A campaign and a currency of its spend, or the sums of several in one currency."""
+    """A campaign and a currency of its spend, or the sums of several in one currency. `revenue` is the net
+    revenue in that currency; None if the day of an order has no rate."""
 
     campaign: Campaign
     name: str
     currency: str
     cost: Spend
     outcome: Outcome
+    revenue: Decimal | None
 
 
 def staleness(query: Query) -> tuple[int, int]:
@@ -181,7 +182,13 @@ def ad_spend(query: Query) -> Answer:
     window = query.window
     spend = spend_between(query.connection, query.shop.key, window.first, window.last)
     carriers = _carriers(query, spend, outcomes)
-    entries, without_rate = [], set()
+
+    def entry(campaign: Campaign, name: str, currency: str, cost: Spend, own: Outcome) -> _Entry:
+        source = query.shop.currency
+        revenue = campaigns.rates.convert(query.connection, own.net_by_day, source, currency)
+        return _Entry(campaign, name, currency, cost, own, revenue)
+
+    entries = []
     pairs = {(campaign, currency) for campaign, costs in spend.items() for currency in costs}
     for campaign, currency in pairs | set(carriers.items()):
         cost = spend.get(campaign, {}).get(currency, _NO_SPEND)
@@ -189,13 +196,24 @@ def ad_spend(query: Query) -> Answer:
         outcome = outcome or Outcome()
         if cost == _NO_SPEND and not outcome.submissions and not outcome.orders:
             continue
-        entries.append(_Entry(campaign, campaigns.names[campaign], currency, cost, outcome))
-        if _revenue(query, campaigns, entries[-1]) is None:
-            without_rate.add(campaign[0])
+        entries.append(entry(campaign, campaigns.names[campaign], currency, cost, outcome))
+    without_rate = {one.campaign[0] for one in entries if one.revenue is None}
     entries.sort(key=_order)
     others = entries[query.limits.rows :]
-    entries = entries[: query.limits.rows] + _summed(others)
-    shown = [_row(query, campaigns, entry) for entry in entries]
+    entries = entries[: query.limits.rows]
+    # Amounts in two currencies do not add up.
+    costs: dict[str, Spend] = {}
+    sums: dict[str, Outcome] = {}
+    with localcontext(WORKING):
+        for other in others:
+            costs[other.currency] = costs.get(other.currency, _NO_SPEND) + other.cost
+            sums.setdefault(other.currency, Outcome()).add(other.outcome)
+    of_others = (
+        entry((OTHER, OTHER), OTHER, currency, cost, sums[currency])
+        for currency, cost in costs.items()
+    )
+    entries += sorted(of_others, key=_order)
+    shown = [_row(one, query.shop.currency) for one in entries]
     if unattributed.orders:
         last = {name: 0 if name in ROW.figures else "" for name in ROW.columns}
         last |= {"campaignName": "unattributed", "attributedOrders": unattributed.orders}
@@ -218,30 +236,6 @@ def campaigns_of(query: Query) -> Campaigns:
 
 def _order(entry: _Entry) -> tuple[Decimal, Campaign, str]:
     return -entry.cost.amount, entry.campaign, entry.currency
-
-
-def _summed(entries: Iterable[_Entry]) -> list[_Entry]:
-    """The sums of entries: one for each currency, since amounts in two currencies do not add up."""
-    costs: dict[str, Spend] = {}
-    outcomes: dict[str, Outcome] = {}
-    with localcontext(WORKING):
-        for entry in entries:
-            costs[entry.currency] = costs.get(entry.currency, _NO_SPEND) + entry.cost
-            outcomes.setdefault(entry.currency, Outcome()).add(entry.outcome)
-    return sorted(
-        (
-            _Entry((OTHER, OTHER), OTHER, currency, cost, outcomes[currency])
-            for currency, cost in costs.items()
-        ),
-        key=_order,
-    )
-
-
-def _revenue(query: Query, campaigns: Campaigns, entry: _Entry) -> Decimal | None:
-    """The net revenue of an entry in its currency; None if the day of an order has no rate."""
-    return campaigns.rates.convert(
-        query.connection, entry.outcome.net_by_day, query.shop.currency, entry.currency
-    )
 
 
 def _carriers(
@@ -270,9 +264,8 @@ def _carriers(
     }
 
 
-def _row(query: Query, campaigns: Campaigns, entry: _Entry) -> dict[str, Any]:
-    cost, outcome, shop_currency = entry.cost, entry.outcome, query.shop.currency
-    revenue = _revenue(query, campaigns, entry)
+def _row(entry: _Entry, shop_currency: str) -> dict[str, Any]:
+    cost, outcome = entry.cost, entry.outcome
     return {
         "provider": entry.campaign[0],
         "campaignId": entry.campaign[1],
@@ -287,39 +280,37 @@ def _row(query: Query, campaigns: Campaigns, entry: _Entry) -> dict[str, Any]:
         "revenueCurrency": shop_currency,
         "costPerLead": ratio(cost.amount, outcome.submissions, 2),
         "costPerAcquisition": ratio(cost.amount, outcome.orders, 2),
-        "roas": ratio(revenue or 0, Fraction(cost.amount) * minor_units(shop_currency), 4),
+        "roas": ratio(entry.revenue or 0, Fraction(cost.amount) * minor_units(shop_currency), 4),
     }
 
 
 def outcomes_of(query: Query, campaigns: Campaigns) -> tuple[Outcomes, dict[str, float | None]]:
     """The outcome of each campaign; and by provider, the percentage of its submissions (by `utm_source`)
     that belong to a campaign, None without submissions."""
-    submitted = query.sums("utm_submission", by=("utm",))
+    submitted = query.cells("utm_submission", ("utm",))
     # Days are needed only to convert revenue into another currency.
     foreign = campaigns.currencies - {query.shop.currency}
     ordered = query.cells("utm_order", ("day", "utm") if foreign else ("utm",))
-    order_utms, index = distinct(ordered.pop("utm"))
+    utms, index = distinct(np.concatenate([submitted["utm"], ordered.pop("utm")]))
+    of_submissions, of_orders = np.split(index, [len(submitted["utm"])])
+    submissions, group_keys = np.zeros((2, len(utms)), dtype=np.int64)
+    np.add.at(submissions, of_submissions, submitted["submissions"])
     outcomes: Outcomes = {None: Outcome()}
     numbers: dict[Campaign | None, int] = {None: 0}
-    group_keys = np.empty(len(order_utms), dtype=np.int64)
-    for place, utm in enumerate(query.each_utm(order_utms)):
-        campaign = campaigns.match(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID])
-        outcomes.setdefault(campaign, Outcome())
-        group_keys[place] = numbers.setdefault(campaign, len(numbers))
-    _add_orders(list(outcomes.values()), group_keys[index], ordered)
     # Submissions of each source that is a provider's: with a campaign, and all.
     by_source = {
         source: [0, 0] for provider in campaigns.providers for source in sources_of(provider)
     }
-    for utm, submissions in zip(
-        query.each_utm(submitted["utm"]), submitted["submissions"].tolist(), strict=True
-    ):
+    each_utm = zip(query.each_utm(utms), submissions.tolist(), strict=True)
+    for place, (utm, sent) in enumerate(each_utm):
         campaign = campaigns.match(utm[_SOURCE], utm[_CAMPAIGN], utm[_ID])
-        outcomes.setdefault(campaign, Outcome()).submissions += submissions
+        outcomes.setdefault(campaign, Outcome()).submissions += sent
+        group_keys[place] = numbers.setdefault(campaign, len(numbers))
         counts = by_source.get(utm[_SOURCE].lower())
         if counts:
-            counts[0] += submissions if campaign else 0
-            counts[1] += submissions
+            counts[0] += sent if campaign else 0
+            counts[1] += sent
+    _add_orders(list(outcomes.values()), group_keys[of_orders], ordered)
     coverage: dict[str, float | None] = {}
     for provider in campaigns.providers:
         of_provider = [by_source[source] for source in sources_of(provider)]

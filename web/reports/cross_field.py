@@ -6,7 +6,6 @@ from typing import Any, Final
 import numpy as np
 
 from warehouse.daily.group_sum import Column, add_up
-from warehouse.daily.reader import Sums
 from warehouse.domain.figures import count, number, percent
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.rounding import ratio, root
@@ -100,11 +99,7 @@ def cross_field(query: Query, field_a: str, field_b: str) -> list[dict[str, Any]
         where={"field_a": min(a, b), "field_b": max(a, b)},
     )
     # A pair of fields is stored once, the smaller id first.
-    names = ("value_a", "value_b") if a < b else ("value_b", "value_a")
-    return _table(query, sums, *names)
-
-
-def _table(query: Query, sums: Sums, name_a: str, name_b: str) -> list[dict[str, Any]]:
+    name_a, name_b = ("value_a", "value_b") if a < b else ("value_b", "value_a")
     counted = sums["submissions"] > 0
     counts, converted = sums["submissions"][counted], sums["converted"][counted]
     if not len(counts):

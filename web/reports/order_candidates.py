@@ -117,7 +117,7 @@ def candidates(query: Query, order: Any) -> list[dict[str, Any]]:
                 forms[one.form],
                 names.get(forms[one.form]),
                 iso_millis(one.submitted_at),
-                seconds_to_order(one.submitted_at, order),
+                seconds_to_order(one.submitted_at, order.created_at),
                 [name for name, holds in zip(_MATCHES, matches(one), strict=True) if holds],
                 one is chosen,
                 because(one),
@@ -154,6 +154,6 @@ def strength(matches: tuple[bool, ...]) -> int:
     return 3 if by_customer else 4
 
 
-def seconds_to_order(submitted_at: int, order: Any) -> int:
+def seconds_to_order(submitted_at: int, created_at: int) -> int:
     """Whole seconds from a submission to an order that came after it."""
-    return int((order.created_at - submitted_at) // MICROS_PER_SECOND)
+    return (created_at - submitted_at) // MICROS_PER_SECOND

@@ -66,7 +66,33 @@ def response_revenue(query: Query) -> Answer:
     rows = stacked(sorted(set.intersection(*map(set, parts))), *parts)
     # Whether there are lists is said of a field, in all its rows.
     rows["lists"] = answered["lists"][rows["field"]]
-    return _answer(query, fields, rows)
+    limit = query.limits.rows
+    # Each field has a row, so no field after these has room.
+    shown, names = first_rows(len(fields), (), query.texts_of(fields), limit)
+    place = np.full(len(fields), len(shown))
+    place[shown] = np.arange(len(shown))
+    field, row_type, value = (rows.pop(name) for name in ("field", "row_type", "value"))
+    has_others = np.isin(field, field[row_type == _OTHER_VALUES])
+    order = (
+        -place[field],
+        # Values, their others, null. If there are no others, null is sorted with the values.
+        np.where(has_others, -row_type, 0),
+        rows["gross"] - rows["refunded"],
+        -row_type,
+    )
+    found = limit_rows(Sums(rows), order, query.texts_of(value), limit)
+    data, others = [], 0
+    names.append((OTHER,))
+    labels = [
+        *zip(place[field[found.shown]], row_type[found.shown], strict=True),
+        (-1, _OTHER_VALUES),
+    ]
+    for ((text_of_value,), line), (index, type_of_row) in zip(found.rows(), labels, strict=False):
+        if type_of_row == _OTHER_VALUES:
+            others += line["summed_rows"]
+        value_text = {_VALUE: text_of_value, _OTHER_VALUES: OTHER}.get(type_of_row)
+        data.append(ROW.filled((names[index][0], value_text), line))
+    return Answer(data, meta=other_rows(others))
 
 
 def _limited_values(query: Query, values: Columns) -> tuple[Columns, Columns]:
@@ -97,37 +123,6 @@ def _without_answer(query: Query, answered: Columns) -> Columns:
     zeros, ones = np.zeros_like(field), np.ones_like(field)
     rows = {"field": field, "value": zeros, "summed_rows": ones, **measures.columns}
     return _of_type(_NO_ANSWER, rows)
-
-
-def _answer(query: Query, fields: Column, rows: Columns) -> Answer:
-    """The first rows and the sums of the others."""
-    limit = query.limits.rows
-    # Each field has a row, so no field after these has room.
-    shown, names = first_rows(len(fields), (), query.texts_of(fields), limit)
-    place = np.full(len(fields), len(shown))
-    place[shown] = np.arange(len(shown))
-    field, row_type, value = (rows.pop(name) for name in ("field", "row_type", "value"))
-    has_others = np.isin(field, field[row_type == _OTHER_VALUES])
-    order = (
-        -place[field],
-        # Values, their others, null. If there are no others, null is sorted with the values.
-        np.where(has_others, -row_type, 0),
-        rows["gross"] - rows["refunded"],
-        -row_type,
-    )
-    found = limit_rows(Sums(rows), order, query.texts_of(value), limit)
-    data, others = [], 0
-    names.append((OTHER,))
-    labels = [
-        *zip(place[field[found.shown]], row_type[found.shown], strict=True),
-        (-1, _OTHER_VALUES),
-    ]
-    for ((text_of_value,), line), (index, type_of_row) in zip(found.rows(), labels, strict=False):
-        if type_of_row == _OTHER_VALUES:
-            others += line["summed_rows"]
-        value_text = {_VALUE: text_of_value, _OTHER_VALUES: OTHER}.get(type_of_row)
-        data.append(ROW.filled((names[index][0], value_text), line))
-    return Answer(data, meta=other_rows(others))
 
 
 def _at(columns: Columns, rows: Column) -> Columns:

@@ -28,10 +28,6 @@ EARLIER: Final = Row(
 )
 
 
-def _earlier(sums: Mapping[str, int]) -> dict[str, Any] | None:
-    return EARLIER.filled((), sums) if "earlier_orders" in sums else None
-
-
 ROW: Final = Row(
     "FormRevenueRow",
     """One form. Views and submissions are dated by their own day, converted submissions by the submission;
@@ -46,7 +42,8 @@ ROW: Final = Row(
     f"views submissions convertedSubmissions {OUTCOME} {RATES} revenuePerSubmissionCents",
     inside("fromEarlierSubmissions", "From earlier submissions",
         "On the order clock, what of the row's orders and revenue comes from submissions before the window; "
-        "else null.", EARLIER, null=True, made=_earlier),
+        "else null.", EARLIER, null=True,
+        made=lambda sums: EARLIER.filled((), sums) if "earlier_orders" in sums else None),
     owner="By sign-up day, orders and revenue are all that the submissions of these days have brought up to "
     "today. By order day, they are the orders of these days, whenever their buyers submitted the form; "
     "orders that no form brought have a line of their own, so the lines add up to the shop.",

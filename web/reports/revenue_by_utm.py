@@ -1,6 +1,6 @@
 """Revenue by UTM (17)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import itemgetter
 from typing import Final
@@ -119,12 +119,23 @@ def revenue_by_utm(query: Query, dimension: str) -> Answer:
     row, cells_of = _DIMENSIONS[dimension]
     cells = cells_of(query)
     fields = [_FIELDS[name] for name in row.given if name in _FIELDS]
-    cells["group"], some_utm = _grouped(query, cells.pop("utm"), fields)
+    ids, index = distinct(cells.pop("utm"))
+    chosen = itemgetter(*fields)
+    # Rows with equal values of these fields are a group. It is told by an id of the texts, which are far
+    # longer.
+    group_ids = np.fromiter(
+        (text_id(SEPARATOR.join(chosen(utm))) for utm in query.each_utm(ids)),
+        dtype=np.int64,
+        count=len(ids),
+    )
+    _, first, group = np.unique(group_ids, return_index=True, return_inverse=True)
+    # For each group the UTM id of one of its rows.
+    cells["group"], some_utm = group[index], ids[first]
     by = [name for name in ("type", "group") if name in cells]
 
     def texts_of(*keys: Column) -> TextsOf:
         def texts(rows: Column) -> Iterator[Texts]:
-            utms = map(itemgetter(*fields), query.each_utm(some_utm[keys[-1][rows]]))
+            utms = map(chosen, query.each_utm(some_utm[keys[-1][rows]]))
             if len(keys) == 1:
                 return utms
             types = (ATTRIBUTION_TYPES[type] for type in keys[0][rows].tolist())
@@ -135,18 +146,3 @@ def revenue_by_utm(query: Query, dimension: str) -> Answer:
     sums, limit = Sums(total(cells, by)), query.limits.rows
     answer = ranked(row, sums, by, texts_of, "netRevenueCents", limit)
     return replace(answer, data={"dimension": dimension, "rows": answer.data})
-
-
-def _grouped(query: Query, utms: Column, fields: Sequence[int]) -> tuple[Column, Column]:
-    """For each row the number of its group: rows with equal values of these fields are one. For each group
-    the UTM id of one of its rows."""
-    ids, index = distinct(utms)
-    texts_of = itemgetter(*fields)
-    # Ids of the texts, which are far shorter than the texts themselves.
-    group_ids = np.fromiter(
-        (text_id(SEPARATOR.join(texts_of(utm))) for utm in query.each_utm(ids)),
-        dtype=np.int64,
-        count=len(ids),
-    )
-    _, first, group = np.unique(group_ids, return_index=True, return_inverse=True)
-    return group[index], ids[first]

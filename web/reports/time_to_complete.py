@@ -102,17 +102,13 @@ def _distribution(bucket: Column, count: Column, duration: Column) -> dict[str, 
     for percentile, reached_at in zip(PERCENTILES, bucket[index].tolist(), strict=True):
         figures[f"p{percentile}Ms"] = _ms(representative(reached_at))
     figures["maxMs"] = _ms(max(representative(int(bucket[-1])), average))
-    return {**figures, "buckets": _chart(bucket, count)}
-
-
-def _chart(bucket: Column, count: Column) -> list[dict[str, Any]]:
-    """At most 30 adjoining groups of whole buckets, equally wide on a logarithmic scale."""
+    # The chart: at most 30 adjoining groups of whole buckets, equally wide on a logarithmic scale.
     first, last = int(bucket[0]), int(bucket[-1])
     width = -(-(last - first + 1) // MAX_BARS)
     starts = range(first, last + 1, width)
     counts = np.zeros(len(starts), dtype=np.int64)
     np.add.at(counts, (bucket - first) // width, count)
-    return [
+    figures["buckets"] = [
         {
             "fromMs": _ms(bounds(start)[0]),
             "toMs": _ms(bounds(min(start + width - 1, last))[1]),
@@ -120,6 +116,7 @@ def _chart(bucket: Column, count: Column) -> list[dict[str, Any]]:
         }
         for start, bar_count in zip(starts, counts.tolist(), strict=True)
     ]
+    return figures
 
 
 def _ms(micros: float) -> float:

@@ -25,7 +25,16 @@ _LEAST_AGE_SECONDS: Final = 60
 def shared_folder() -> Iterator[Path]:
     """A new folder, which is removed in the end. Folders of this user that servers left behind when they
     were killed are removed first."""
-    _remove_left_behind(Path(tempfile.gettempdir()))
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            found = left.lstat()
+        except FileNotFoundError:
+            continue
+        is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+        is_old = time.time() - found.st_mtime > _LEAST_AGE_SECONDS
+        if is_own and is_old and (lock := _lock_or_none(left)) is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     lock = _lock_or_none(folder)
     try:
@@ -33,19 +42,6 @@ def shared_folder() -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if lock is not None:
-            os.close(lock)
-
-
-def _remove_left_behind(parent: Path) -> None:
-    for folder in parent.glob(f"{PREFIX}*"):
-        try:
-            found = folder.lstat()
-        except FileNotFoundError:
-            continue
-        is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-        is_old = time.time() - found.st_mtime > _LEAST_AGE_SECONDS
-        if is_own and is_old and (lock := _lock_or_none(folder)) is not None:
-            shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 
 

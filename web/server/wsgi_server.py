@@ -63,7 +63,14 @@ _MIN_CONNECTIONS: Final = 64
 
 def run(host: str, port: int, workers: int) -> None:
     """Serve the API; see `run_processes`."""
-    run_processes(_load_app, host, port, workers, _serve_metrics)
+
+    def serve_metrics(metrics_host: str, metrics_port: int, folder: Path) -> None:
+        from web.metrics import endpoint
+
+        gauges = endpoint.WarehouseGauges(Database(WAREHOUSE_URL.get()), now_micros)
+        endpoint.serve_metrics(metrics_host, metrics_port, folder, gauges)
+
+    run_processes(_load_app, host, port, workers, serve_metrics)
 
 
 def run_processes(
@@ -199,12 +206,6 @@ def begin_worker() -> None:
 
     Thread(target=end_with_parent, daemon=True).start()
     sys.setswitchinterval(_SWITCH_SECONDS)
-
-
-def _serve_metrics(host: str, port: int, folder: Path) -> None:
-    from web.metrics.endpoint import WarehouseGauges, serve_metrics
-
-    serve_metrics(host, port, folder, WarehouseGauges(Database(WAREHOUSE_URL.get()), now_micros))
 
 
 def _address(host: str, port: int) -> str:
