@@ -209,7 +209,7 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
         sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
         # Only filters by sessions ask for more than an order itself has.
         counted = sums.select_from(_COUNTED if _OF_SESSION & query.filter.keys() else fact_order)
-        kept = _kept(query, _instant_of_many(query), **filters)
+        kept = _conditions(query, _instant_of_many(query), **filters)
         number, money = query.connection.execute(counted.where(*kept)).one()
         return number, int(money)
 
@@ -217,7 +217,7 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     name = f"orders {query.window} {filters} {query.filter}"
     total, net = query.cache.get(name, query.shop.key, query.shop.data_version, add_up)
     meta: dict[str, Any] = {"total": total, "netRevenueCents": net, "nextCursor": None}
-    page = _NEWEST_FIRST.where(*_kept(query, _order.created_at, **filters))
+    page = _NEWEST_FIRST.where(*_conditions(query, _order.created_at, **filters))
     if cursor is not None:
         after = _read_cursor(cursor)
         if after is None or _order_row(query, after[1], _order.created_at == after[0]) is None:
@@ -240,7 +240,7 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
 )
 def first_orders(query: Query, **filters: str | None) -> Answer:
     """The newest orders that meet all filters, as many as an answer may have: for the file of a page."""
-    newest = _NEWEST_FIRST.where(*_kept(query, _order.created_at, **filters)).limit(
+    newest = _NEWEST_FIRST.where(*_conditions(query, _order.created_at, **filters)).limit(
         query.limits.rows
     )
     return Answer(_receipts(query, query.connection.execute(newest).all(), ROW))
@@ -293,7 +293,7 @@ def _instant_of_many(query: Query) -> ColumnElement[int]:
     return _UNINDEXED.get(query.connection.dialect.name, _order.created_at)
 
 
-def _kept(
+def _conditions(
     query: Query,
     instant: ColumnElement[int],
     *,
