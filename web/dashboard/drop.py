@@ -31,7 +31,9 @@ from web.pages.page_request import (
     member_request,
     release_connection,
 )
+from web.pages.rendering import told
 
+_FILE: Final = "dashboard.data#file"
 _MB: Final = 10**6
 _DECIMALS: Final = ("point", "comma")
 
@@ -119,8 +121,7 @@ def take() -> Any:
         file = _file_of(member)
         is_shown = file is not None and dropped_files.state(file, member.now) == "shown"
         if file is None or not is_shown or file.item != _asked() or file.result.get("question"):
-            flash("There is another file by now.", "problem")
-            return _back()
+            return told("There is another file by now.", _FILE, "problem", 303)
         most_rows = settings.ROWS_PER_SHOP_DAY.get()
         day = dropped_files.day_for(member.connection, file, most_rows, member.now)
         if tasks.ask_next(member.connection, file, LAND, day, file.item):
@@ -135,8 +136,7 @@ def answer() -> Any:
         file = _file_of(member)
         decimal = request.form.get("decimal", "")
         if file is None or file.item != _asked() or not file.result.get("question"):
-            flash("There is another file by now.", "problem")
-            return _back()
+            return told("There is another file by now.", _FILE, "problem", 303)
         if decimal not in _DECIMALS:
             raise Refusal(422, "invalid_form", "The decimal mark is `point` or `comma`.")
         stored = landing_names.with_decimal(file.item, decimal)

@@ -3,15 +3,17 @@ the next refresh removes the rows."""
 
 from typing import Any, Final
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request
 
 from warehouse.persons import forgotten
 from warehouse.persons.hash_secret import hasher_of_pages
 from web.http.api_key_auth import find_shop
 from web.pages.page_request import change, member_request
+from web.pages.rendering import told
 
 KINDS: Final = {"email": "e-mail address", "customer": "customer_id", "visitor": "visitor_id"}
 LAST: Final = 10
+_PLACE: Final = "dashboard.data#persons"
 _LONGEST: Final = 255
 
 
@@ -20,10 +22,9 @@ def forget() -> Any:
     member = member_request()
     connection, shop_key = member.connection, member.member.shop_key
     kind, text = request.form.get("kind", ""), request.form.get("identifier", "").strip()
-    back = redirect(url_for("dashboard.data", _anchor="persons"))
     if kind not in KINDS or not 0 < len(text) <= _LONGEST:
-        flash(f"Name the person by one identifier of at most {_LONGEST} characters.")
-        return back
+        message = f"Name the person by one identifier of at most {_LONGEST} characters."
+        return told(message, _PLACE)
     hasher = hasher_of_pages(connection)
     person = forgotten.identifier_of(hasher, kind, text)
     if "confirmed" not in request.form:
@@ -46,10 +47,9 @@ def forget() -> Any:
             # Not whom: the trail is kept.
             member.record("person_forgotten")
     except forgotten.TooManyWait:
-        flash(
+        return told(
             f"{forgotten.MOST_WAITING} persons of this shop wait to be forgotten, which is the most. "
-            "Ask again after the next refresh."
+            "Ask again after the next refresh.",
+            _PLACE,
         )
-        return back
-    flash("The next refresh forgets this person.")
-    return back
+    return told("The next refresh forgets this person.", _PLACE)

@@ -20,11 +20,13 @@ from web.pages.page_request import (
     members_blueprint,
     needs,
 )
+from web.pages.rendering import told
 from web.pages.seen_forms import recomputing_page
 
 blueprint: Final = members_blueprint("form_codes", __name__, prefix="/discounts/code")
 _edits: Final = needs(EDIT_FORMS, "change how forms are counted")
 
+_CODES: Final = "dashboard.discounts#form-codes"
 # Forms to choose from, those that changed last.
 _MOST_FORMS: Final = 500
 _FORMS: Final = (
@@ -57,10 +59,9 @@ def tie() -> Any:
             own = form_rules.tie_code(page.connection, shop_key, code, form_id)
             page.record("code_tied", f"{own} to {form_id}")
     except form_rules.CannotRule as error:
-        flash(str(error), "problem")
-        return _to_codes()
-    flash(f"{own} is the code of {names[form_id]}. The next refresh recomputes the figures.")
-    return _to_codes()
+        return told(str(error), _CODES, "problem")
+    message = f"{own} is the code of {names[form_id]}. The next refresh recomputes the figures."
+    return told(message, _CODES)
 
 
 @blueprint.post("/undo")
@@ -71,8 +72,4 @@ def untie() -> Any:
         if form_rules.untie_code(page.connection, page.member.shop_key, code):
             page.record("code_untied", code)
             flash(f"{code} is no form's code any more. The next refresh recomputes the figures.")
-    return _to_codes()
-
-
-def _to_codes() -> Any:
     return redirect(url_for("dashboard.discounts", _anchor="form-codes"))

@@ -3,7 +3,17 @@
 from datetime import date, datetime
 from typing import Any, Final
 
-from flask import Flask, Response, make_response, render_template, request, session, url_for
+from flask import (
+    Flask,
+    Response,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 
@@ -96,6 +106,14 @@ def error_page(refusal: Refusal) -> Response:
 def form_page(template: str, form: FlaskForm, **values: Any) -> tuple[str, int]:
     """A page with a form: 200 where it is shown first, 422 where what was sent is refused."""
     return render_template(template, form=form, **values), 422 if form.is_submitted() else 200
+
+
+def told(message: str, page: str, kind: str = "message", code: int = 302) -> Any:
+    """Go to a page, where a message stands: of the kind `message`, `note` or `problem`. `page` is the name of
+    its address, and perhaps a place on it (`setup.show#forms`)."""
+    flash(message, kind)
+    name, _, place = page.partition("#")
+    return redirect(url_for(name, _anchor=place or None), code)
 
 
 def time_element(instant: int) -> Markup:

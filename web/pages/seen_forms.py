@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import Response, render_template, request
 from flask_wtf import FlaskForm
 from wtforms import IntegerField, SelectField
 from wtforms.validators import InputRequired, NumberRange
@@ -33,11 +33,12 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page
+from web.pages.rendering import form_page, told
 
 blueprint: Final = members_blueprint("seen_forms", __name__, prefix="/setup/forms")
 _edits: Final = needs(EDIT_FORMS, "change how forms are counted")
 
+_LIST: Final = "setup.show#forms"
 # Days of the line of a form's events.
 _DAYS: Final = 28
 # Forms of a page of the list, and of the list of forms to merge one into.
@@ -111,8 +112,16 @@ def listed() -> Response:
 
 
 def ago_of(page: MemberRequest) -> Callable[[int], str]:
-    """A function that gives the words of the list for how long ago an instant was."""
-    return lambda instant: _ago(page.now - instant)
+    """A function that gives the words for how long ago an instant was, as the script of the page has them."""
+
+    def ago(instant: int) -> str:
+        seconds = max((page.now - instant) // MICROS_PER_SECOND, 0)
+        for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+            if seconds >= size:
+                return f"{seconds // size} {unit} ago"
+        return f"{seconds} s ago"
+
+    return ago
 
 
 def list_values(page: MemberRequest) -> dict[str, Any]:
@@ -153,15 +162,6 @@ def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, 
     return found
 
 
-def _ago(micros: int) -> str:
-    """Words for how long ago something was, as the script of the page has them."""
-    seconds = max(micros // MICROS_PER_SECOND, 0)
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds} s ago"
-
-
 def _own(form_id: str) -> SeenForm:
     """A form that was seen in the member's shop. Raises the 404 for any other."""
     page = member_request()
@@ -179,8 +179,7 @@ def forget_few() -> Any:
     """Forget the forms with few visitors in the figures."""
     form = FewForm()
     if not form.validate_on_submit():
-        flash(f"Give a number of visitors from 2 to {_MOST_FEW}.", "problem")
-        return _to_list()
+        return told(f"Give a number of visitors from 2 to {_MOST_FEW}.", _LIST, "problem")
     fewer = int(form.visitors.data)
     with change() as page:
         shop = find_shop(page.connection, page.member.shop_key)
@@ -189,11 +188,11 @@ def forget_few() -> Any:
             page.connection, page.member.shop_key, visitors, fewer, page.now
         )
         page.record("forms_forgotten", f"{count} with fewer than {fewer} visitors")
-    flash(
+    return told(
         f"Forms with fewer than {fewer} visitors: {count} are forgotten. Their events still count for the "
-        "shop. A form comes back with its next event."
+        "shop. A form comes back with its next event.",
+        _LIST,
     )
-    return _to_list()
 
 
 @blueprint.route("/<form_id>/name", methods=FORM)
@@ -201,8 +200,7 @@ def forget_few() -> Any:
 def rename(form_id: str) -> Any:
     own = _own(form_id)
     if not own.is_known:
-        flash("The form can be renamed once its first events are in.", "note")
-        return _to_list()
+        return told("The form can be renamed once its first events are in.", _LIST, "note")
     form = read_form(RenameForm, name=own.name)
     if not form.validate_on_submit():
         return form_page("form_rename.html", form, seen=own)
@@ -211,8 +209,7 @@ def rename(form_id: str) -> Any:
         seen_forms.rename(page.connection, page.member.shop_key, form_id, name, page.now)
         called = f"{form_id}: {name or 'as its events call it'}"
         page.change.record_repeated(page.member.shop_key, "form_renamed", called)
-    flash(f"The form is called {name}." if name else "The form is called as its events call it.")
-    return _to_list()
+    return told(f"The form is called {name or 'as its events call it'}.", _LIST)
 
 
 @blueprint.route("/<form_id>/merge", methods=FORM)
@@ -236,8 +233,7 @@ def merge(form_id: str) -> Any:
     with change() as page:
         form_rules.merge(page.connection, page.member.shop_key, form_id, into)
         page.record("form_merged", f"{form_id} into {into}")
-    flash("The two are counted as one form.")
-    return _to_list()
+    return told("The two are counted as one form.", _LIST)
 
 
 @blueprint.route("/<form_id>/split", methods=FORM)
@@ -259,8 +255,7 @@ def split(form_id: str) -> Any:
     except form_rules.CannotRule as error:
         form.page_path.errors = [str(error)]
         return recomputing_page("form_split.html", form, seen=own)
-    flash(f"{own.name} is split: what happens on {path} is counted as {name}.")
-    return _to_list()
+    return told(f"{own.name} is split: what happens on {path} is counted as {name}.", _LIST)
 
 
 @blueprint.post("/<form_id>/undo-split")
@@ -270,8 +265,7 @@ def undo_split(form_id: str) -> Any:
     with change() as page:
         if form_rules.undo_split(page.connection, page.member.shop_key, form_id, page.now):
             page.record("form_split_undone", form_id)
-    flash("The two are counted as one form again.")
-    return _to_list()
+    return told("The two are counted as one form again.", _LIST)
 
 
 @blueprint.post("/<form_id>/leave-out")
@@ -281,8 +275,7 @@ def leave_out(form_id: str) -> Any:
     with change() as page:
         form_rules.leave_out(page.connection, page.member.shop_key, form_id)
         page.record("form_left_out", form_id)
-    flash("The form is left out.")
-    return _to_list()
+    return told("The form is left out.", _LIST)
 
 
 @blueprint.post("/<form_id>/count-again")
@@ -292,15 +285,9 @@ def count_again(form_id: str) -> Any:
     with change() as page:
         if form_rules.undo(page.connection, page.member.shop_key, form_id):
             page.record("form_counted_again", form_id)
-    flash("The form is counted as its events name it.")
-    return _to_list()
+    return told("The form is counted as its events name it.", _LIST)
 
 
 @blueprint.errorhandler(form_rules.CannotRule)
 def _cannot(error: form_rules.CannotRule) -> Any:
-    flash(str(error), "problem")
-    return _to_list()
-
-
-def _to_list() -> Any:
-    return redirect(url_for("setup.show", _anchor="forms"))
+    return told(str(error), _LIST, "problem")

@@ -10,8 +10,7 @@ import io
 import json
 from typing import Any, Final
 
-from flask import Response, flash, make_response, redirect, render_template, request, url_for
-from sqlalchemy import Row
+from flask import Response, make_response, render_template, request, url_for
 
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.time import ZONES
@@ -43,7 +42,7 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page
+from web.pages.rendering import form_page, told
 
 blueprint: Final = members_blueprint("setup", __name__, prefix=None)
 _sets_up: Final = needs(MANAGE_CONNECTIONS, "set up a shop")
@@ -71,6 +70,7 @@ def show() -> Response:
     page = member_request()
     connection, shop_key = page.connection, page.member.shop_key
     arrivals = shop_arrivals.read_arrivals(connection, shop_key)
+    keys = write_keys.list_write_keys(connection, page.member.shop_id)
     shop = find_shop(connection, shop_key)
     state = read_state(connection, shop_key, shop.edition)
     missing = [each.kind for each in arrivals if each.kind in _NEEDED and not each.rows]
@@ -83,7 +83,8 @@ def show() -> Response:
     body = render_template(
         "setup.html",
         shop=_settings(page),
-        key=_snippet_key(page),
+        # The newest write key that works and that pages may use.
+        key=next((key for key in reversed(keys) if key.revoked_at is None and key.origins), None),
         collect_url=collect_url(),
         collects_for_visitors=collects_for_visitors(),
         collects_here_alone=collects_here_alone(),
@@ -122,8 +123,7 @@ def add_shop() -> Any:
     except operators.ShopTaken:
         form.refuse_taken()
         return shop_page("shop_new.html", form)
-    flash(f"The shop {shop.shop_id} is added, and you are in it.")
-    return redirect(url_for("setup.show"))
+    return told(f"The shop {shop.shop_id} is added, and you are in it.", "setup.show")
 
 
 @blueprint.route("/setup/shop/change", methods=FORM)
@@ -144,8 +144,7 @@ def change_shop() -> Any:
     with change() as page:
         shop_registry.change_shop(page.connection, page.member.shop_key, name, timezone, page.now)
         page.record("shop_changed", f"{shop.shop_id}: {name or 'no name'}, {timezone}")
-    flash("The shop is changed.")
-    return redirect(url_for("setup.show"))
+    return told("The shop is changed.", "setup.show")
 
 
 @blueprint.route("/setup/shopify", methods=FORM)
@@ -173,31 +172,29 @@ def set_up_shopify() -> Any:
     except shop_pulls.CannotSetUp as error:
         form.domain.errors = [str(error)]
         return form_page("setup_shopify.html", form)
-    flash(f"The pull {name} is set up. A scheduler that runs begins it within ten seconds.")
-    return redirect(url_for("setup.show", _anchor="pulls"))
+    message = f"The pull {name} is set up. A scheduler that runs begins it within ten seconds."
+    return told(message, "setup.show#pulls")
 
 
 @blueprint.get("/setup/examples/<kind>.<ending>")
 @_sets_up
 def example(kind: str, ending: str) -> Response:
+    """The example row of a kind, as a row of the shop."""
     if kind not in KINDS or ending not in _TYPES:
         raise not_found()
-    text = _example_file(kind, _settings(member_request()), ending)
-    file = Response(text, mimetype=_TYPES[ending])
-    file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
-    return file
-
-
-def _example_file(kind: str, shop: ShopSettings, ending: str) -> str:
-    """The example row of a kind, as a row of the shop; `ending` is `ndjson` or `csv`."""
+    shop, text = _settings(member_request()), io.StringIO()
     own = {"shop_id": shop.shop_id, "currency": shop.currency}
     row = {name: own.get(name, value) for name, value in EXAMPLE_ROWS[kind].items()}
     if ending == "ndjson":
-        return f"{json.dumps(row)}\n"
-    text = io.StringIO()
-    cells = (json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row.values())
-    csv.writer(text).writerows((row, cells))
-    return text.getvalue()
+        text.write(f"{json.dumps(row)}\n")
+    else:
+        cells = (
+            json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row.values()
+        )
+        csv.writer(text).writerows((row, cells))
+    file = Response(text.getvalue(), mimetype=_TYPES[ending])
+    file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
+    return file
 
 
 def shop_page(template: str, form: ShopForm, **values: Any) -> tuple[str, int]:
@@ -207,10 +204,3 @@ def shop_page(template: str, form: ShopForm, **values: Any) -> tuple[str, int]:
 
 def _settings(page: MemberRequest) -> ShopSettings:
     return shop_registry.find_shop_settings(page.connection, page.member.shop_id)
-
-
-def _snippet_key(page: MemberRequest) -> Row | None:
-    """The newest write key that works and that pages may use."""
-    keys = write_keys.list_write_keys(page.connection, page.member.shop_id)
-    of_pages = [key for key in keys if key.revoked_at is None and key.origins]
-    return of_pages[-1] if of_pages else None
