@@ -287,8 +287,9 @@ class _Rows:
             total = refunded[inside].sum()
         return OrderSums(int(inside.sum()), int(gross[inside].sum()), int(total))
 
-    def _options(self, zones: list[str]) -> dict[str, list[Any]]:
-        """The values of each cause that the rows can show."""
+    def _readings(self, zones: list[str]) -> list[_Reading]:
+        """All readings of these zones, those with the fewest causes first."""
+        # By cause, whether the rows can show it, and its values.
         n, is_kind = self._n, self._n["kind"]
         shown: dict[str, tuple[bool, list[Any]]] = {
             ZONE: (True, zones),
@@ -302,15 +303,8 @@ class _Rows:
             CURRENCY: (bool((is_kind == 1).any()), [True]),
             REJECTED: (bool((is_kind == 2).any()), [True]),
         }
-        return {name: options if is_there else [] for name, (is_there, options) in shown.items()}
-
-    def _readings(self, zones: list[str]) -> list[_Reading]:
-        """All readings of these zones, those with the fewest causes first."""
-        options = self._options(zones)
-        found = [
-            _Reading(**dict(zip(options, values, strict=True)))
-            for values in product(*([None, *of_cause] for of_cause in options.values()))
-        ]
+        options = ([None, *values] if is_there else [None] for is_there, values in shown.values())
+        found = [_Reading(**dict(zip(shown, each, strict=True))) for each in product(*options)]
         return sorted(found, key=lambda reading: len(reading.causes()))
 
     def _zones(self) -> list[str]:

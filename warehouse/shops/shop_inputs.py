@@ -136,8 +136,18 @@ def last_imports(
     where it has rows of other shops too; its new events or orders of this shop, as far as it has any."""
     batches: dict[int, ImportedBatch] = {}
     for row in connection.execute(_LAST_BATCHES, {"shop_key": shop_key, "edition": edition}):
-        one, known = _batch(row), batches.get(row.import_id)
-        batches[row.import_id] = one if known is None else _together(known, one)
+        one = _batch(row)
+        # Several batches of an import are as one, which is in the figures when all are.
+        known = batches.setdefault(row.import_id, one)
+        if known is not one:
+            batches[row.import_id] = replace(
+                known,
+                rows=known.rows + one.rows,
+                imported_at=min(known.imported_at, one.imported_at),
+                attempts=max(known.attempts, one.attempts),
+                retry_at=max(known.retry_at, one.retry_at),
+                is_applied=known.is_applied and one.is_applied,
+            )
     listed = connection.execute(_LAST_FILES, {"shop_key": shop_key, "ids": list(batches)})
     files = {row["import_id"]: imports.imported_file(dict(row), now) for row in listed.mappings()}
     own = [
@@ -200,16 +210,4 @@ def _batch(row: Row[Any]) -> ImportedBatch:
         row.attempts,
         row.retry_at,
         bool(row.is_applied),
-    )
-
-
-def _together(one: ImportedBatch, other: ImportedBatch) -> ImportedBatch:
-    """Two batches of an import as one, which is in the figures when both are."""
-    return replace(
-        one,
-        rows=one.rows + other.rows,
-        imported_at=min(one.imported_at, other.imported_at),
-        attempts=max(one.attempts, other.attempts),
-        retry_at=max(one.retry_at, other.retry_at),
-        is_applied=one.is_applied and other.is_applied,
     )

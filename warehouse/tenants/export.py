@@ -110,7 +110,12 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
                 counted = _as_counted(kind, stored, rules)
                 if number := _write(archive, f"{kind}/{kind}", counted):
                     rows[kind] = number
-            _write(archive, "seen-forms", _seen_forms(connection, row["shop_key"]))
+            seen = form_sighting.c
+            sighted = select(seen.form_id, seen.name, seen.path, seen.seen_at)
+            of_pages = seen.shop_key == row["shop_key"], ~seen.form_id.startswith(FINDING)
+            found = connection.execute(sighted.where(*of_pages).order_by(seen.form_id)).mappings()
+            on_pages = ({**each, "seen_at": iso_millis(each["seen_at"])} for each in found)
+            _write(archive, "seen-forms", on_pages)
             # As `POST /v1/notes` takes them.
             of_days = notes.of_days(connection, row["shop_key"])
             on_days = ({"date": day_date(one.day).isoformat(), "text": one.text} for one in of_days)
@@ -128,16 +133,6 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
             _figures(connection, archive, row["edition"], partial.parent)
             archive.writestr("README.txt", readme)
     return Exported(rows, file.stat().st_size, purged_until)
-
-
-def _seen_forms(connection: Connection, shop_key: int) -> Iterator[Row]:
-    """The forms that the collector saw on pages."""
-    seen = form_sighting.c
-    own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
-    is_form = ~seen.form_id.startswith(FINDING)
-    own = own.where(seen.shop_key == shop_key, is_form).order_by(seen.form_id)
-    for form_id, name, path, seen_at in connection.execute(own):
-        yield {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
 
 
 def _as_counted(kind: str, rows: Iterable[Row], rules: FormRules) -> Iterator[Row]:

@@ -107,7 +107,7 @@ class Answers:
         within: int | None = None,
         order_id: str = "",
     ) -> Query:
-        """Asks as a request does. Raises NotAllowed."""
+        """Make the query of a report, as a request does. Raises NotAllowed."""
         if endpoint.member_needs:
             require(self.permissions, *endpoint.member_needs)
         for parameter in endpoint.parameters:
