@@ -158,7 +158,16 @@ class Comparable:
 
     def begins(self, *data: str) -> int:
         """The first day on which all of these data are known; that of today where one is not."""
-        known = [self._first_day(name) for name in data or (EVENTS, ORDERS)]
+        known = []
+        for name in data or (EVENTS, ORDERS):
+            if name not in self.first_days:
+                days, is_of_shop = ad_spend.c, ad_spend.c.shop_key == self.shop.key
+                if name != SPEND:
+                    days = DAILY[_SUMMARIES[name]].c
+                    is_of_shop = days.edition == self.shop.edition
+                first_day = select(func.min(days.day)).where(is_of_shop)
+                self.first_days[name] = self.connection.execute(first_day).scalar()
+            known.append(self.first_days[name])
         return max((day for day in known if day is not None), default=self.today)
 
     @property
@@ -192,17 +201,6 @@ class Comparable:
             "what the 56 days before the end do from day to day. An arrow and a colour stand where it does "
             "not, among all changes of the page together. A dash stands where nothing can be compared.",
         ]
-
-    def _first_day(self, name: str) -> int | None:
-        if name not in self.first_days:
-            if name == SPEND:
-                days, is_of_shop = ad_spend.c, ad_spend.c.shop_key == self.shop.key
-            else:
-                days = DAILY[_SUMMARIES[name]].c
-                is_of_shop = days.edition == self.shop.edition
-            first_day = select(func.min(days.day)).where(is_of_shop)
-            self.first_days[name] = self.connection.execute(first_day).scalar()
-        return self.first_days[name]
 
     @property
     def _whole_days(self) -> int:

@@ -186,7 +186,9 @@ def _columns(view: View) -> list[Column]:
         return lambda row: row[name] if row["is_ranked"] else None
 
     return [
-        _column("customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)),
+        _column(
+            "customers", compared=True, mark=("few", "few", lambda row: row["customers"] < FEW)
+        ),
         _column("purchasers", sort="bought", deep=True),
         _column(
             "ordersPerCustomer",
@@ -202,14 +204,18 @@ def _columns(view: View) -> list[Column]:
             name="first",
             figure=lambda row: row.amount("first"),
             compared=True,
-            mark=_few(lambda row: row["is_first_few"]),
+            mark=("few", "few", lambda row: row["is_first_few"]),
             key=lambda row: None if row["is_first_few"] else row["first"],
         ),
         *(_horizon(view, place, deep=True) for place in range(1, len(LTV_HORIZONS))),
         _column(
             "repeatRate",
             "Buy again",
-            figure=_again,
+            # Buyers with a second order, of all. The API's rate has two decimals, which are whole buyers
+            # up to ten thousand of them; beyond, the interval does not feel the difference.
+            figure=lambda row: Value(
+                (round(row["repeatRate"] * row["purchasers"] / 100), row["purchasers"])
+            ),
             sort="again",
             key=lambda row: row["repeatRate"] if row["purchasers"] >= FEW else None,
         ),
@@ -233,19 +239,6 @@ def _horizon(view: View, place: int, **more: Any) -> Column:
         without=f"counts {opens} {formatting.day(day)}",
         **said,
     )
-
-
-def _few(
-    condition: Callable[[ComparedRow], bool],
-) -> tuple[str, str, Callable[[ComparedRow], bool]]:
-    return "few", "few", condition
-
-
-def _again(row: ComparedRow) -> Value:
-    """Buyers with a second order, of all buyers. The API's rate has two decimals, which are whole buyers up
-    to ten thousand of them; beyond, the interval does not feel the difference."""
-    purchasers = row["purchasers"]
-    return Value((round(row["repeatRate"] * purchasers / 100), purchasers))
 
 
 def _curves(

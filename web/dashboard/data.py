@@ -7,7 +7,6 @@ rejected row it shows what finds the row again, and no customer, code or address
 import json
 from typing import Any, Final
 
-from flask import flash, redirect, url_for
 from sqlalchemy import Row, text
 
 from warehouse import settings
@@ -33,6 +32,7 @@ from web.dashboard.drop_folder import file_name, visible
 from web.dashboard.page import Page, View
 from web.http.services import services
 from web.pages.page_request import change
+from web.pages.rendering import told
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20
@@ -94,10 +94,12 @@ _REMEDY: Final = "Correct the rows in their file, and import the file again."
 
 
 def data(view: View) -> Page:
-    connection, shop = view.member.connection, view.shop
+    connection, shop, now = view.member.connection, view.shop, view.member.now
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
     kept = sum(one["rows"] for one in rejects if one["code"] == KEPT)
-    runs = _runs(view)
+    # The last run of each job. Its error may be about any shop.
+    last_runs = [job_runs.at(dict(row), now) for row in connection.execute(_LAST_RUNS).mappings()]
+    runs = {run["job"]: {**run, "state": _RUN_STATES[run["state"]]} for run in last_runs}
     return view.page(
         "data.html",
         max_rows=MAX_ROWS,
@@ -110,7 +112,8 @@ def data(view: View) -> Page:
             {
                 **one,
                 "kind": KINDS[one["kind"]],
-                "what_to_do": _remedy(one["code"], one["field"]),
+                "what_to_do": _REMEDIES.get(one["code"])
+                or (_OF_CURRENCY if one["field"] == "currency" else _REMEDY),
                 "examples": [_example(one["kind"], row) for row in one["examples"]],
             }
             for one in rejects
@@ -139,11 +142,10 @@ def retry() -> Any:
         is_new = tasks.ask(member.connection, member.member.shop_key, REJECTS, RETRY, member.now)
         if is_new:
             member.record("rejects_retried")
+    message = "The rejected rows already wait for the next refresh."
     if is_new:
-        flash("The next refresh imports the rejected rows again.")
-    else:
-        flash("The rejected rows already wait for the next refresh.")
-    return redirect(url_for("dashboard.data", _anchor="rejects"))
+        message = "The next refresh imports the rejected rows again."
+    return told(message, "dashboard.data#rejects")
 
 
 def _sources(view: View) -> dict[str, Any]:
@@ -194,16 +196,6 @@ def _imports(view: View) -> list[dict[str, Any]]:
     ]
 
 
-def _runs(view: View) -> dict[str, dict[str, Any]]:
-    """The last run of each job: when it began, and its state in words. Its error may be about any shop."""
-    rows = view.member.connection.execute(_LAST_RUNS).mappings()
-    runs = [job_runs.at(dict(row), view.member.now) for row in rows]
-    return {
-        run["job"]: {"started_at": run["started_at"], "state": _RUN_STATES[run["state"]]}
-        for run in runs
-    }
-
-
 def _unknown_forms(view: View) -> list[tuple[str, int]]:
     """(form id, events of these days) of the forms that the shop's list does not have."""
     ids = [row["formId"] for row in view.data(all_forms_funnel) if row["formName"] is None]
@@ -212,10 +204,6 @@ def _unknown_forms(view: View) -> list[tuple[str, int]]:
     events = rows.sums("all_forms", by=("form",))
     counts = dict(zip(events["form"].tolist(), events["events"].tolist(), strict=True))
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))
-
-
-def _remedy(code: str, field: str) -> str:
-    return _REMEDIES.get(code) or (_OF_CURRENCY if field == "currency" else _REMEDY)
 
 
 def _example(kind: str, reject: Row[Any]) -> dict[str, str]:

@@ -3,11 +3,11 @@ forms. Revenue is on the clock of the address; its total is the card "Credited t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from warehouse.domain.hash_ids import text_id
 from web.api.forms import submissions_by_day
-from web.dashboard.compare import ComparedRow, ComparedRows, Rows
+from web.dashboard.compare import ComparedRow, ComparedRows
 from web.dashboard.daily_noise import daily_noise, summary
 from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import View
@@ -122,7 +122,13 @@ def shop_forms(view: View) -> ShopForms:
     )
 
     def rows(clock: str) -> ComparedRows:
-        return view.compared(revenue_by_form, "formId", lines=_of_forms, noise=noise, clock=clock)
+        # Without the orders that no form brought.
+        return view.compared(
+            *(revenue_by_form, "formId"),
+            lines=lambda data: [row for row in data if row["formId"]],
+            noise=noise,
+            clock=clock,
+        )
 
     return ShopForms(
         rows(clock),
@@ -130,8 +136,3 @@ def shop_forms(view: View) -> ShopForms:
         {row["formId"]: row["submissionsByDay"] for row in view.data(submissions_by_day)},
         clock,
     )
-
-
-def _of_forms(data: Any) -> Rows:
-    """Without the orders that no form brought."""
-    return [row for row in data if row["formId"]]

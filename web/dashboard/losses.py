@@ -100,11 +100,6 @@ def losses(candidates: Sequence[Candidate]) -> list[Candidate]:
 def shop_losses(view: View, forms: ShopForms) -> tuple[list[Candidate], int]:
     """The regressions of all forms on the shop's list, whatever page asks, among so many rates that were
     tested: no two pages disagree."""
-    candidates = _candidates(view, forms)
-    return losses(candidates), sum(candidate.is_tested for candidate in candidates)
-
-
-def _candidates(view: View, forms: ShopForms) -> list[Candidate]:
     names, total = forms.names, forms.total
     candidates = [
         Candidate(SHOP, _BOUGHT, total.rate("convertedSubmissions", "submissions")),
@@ -122,7 +117,7 @@ def _candidates(view: View, forms: ShopForms) -> list[Candidate]:
     # One form alone says it already.
     if len(forms.rows.now) > 1:
         candidates.append(Candidate(SHOP, _SUBMITTED, total.rate("submissions", "views")))
-    return candidates
+    return losses(candidates), sum(candidate.is_tested for candidate in candidates)
 
 
 def step_name(view: View, candidate: Candidate) -> str:

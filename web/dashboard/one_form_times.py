@@ -49,10 +49,18 @@ def times(view: View, form_id: str) -> dict[str, Any]:
     if rows and device not in by_device:
         problem = f"Nobody completed the form on a device {device!r}. Choose one of the list."
         device = _ALL
-    shown = by_device.get(device)
+    shown, before = by_device.get(device), None
+    if shown:
+        times = [compared.row(shown).amount(name).before for name in ("p50Ms", "p90Ms")]
+        before = times if all(times) else None
+    buckets = shown["buckets"] if shown else []
+    bucket_rows = [
+        ComparedRow({**bucket, "fromMs": formatting.seconds(bucket["fromMs"])})
+        for bucket in buckets
+    ]
     return {
         "time_of": shown,
-        "times_before": _before(compared.row(shown)) if shown else None,
+        "times_before": before,
         # A form may end with the subscription.
         "submissions": view.data(form_funnel, form_id)["submissions"],
         "time_table": Table(
@@ -62,27 +70,14 @@ def times(view: View, form_id: str) -> dict[str, Any]:
             view,
             "buckets",
             _BUCKETS,
-            _buckets(shown),
-            most=len(_buckets(shown)),
+            bucket_rows,
+            most=len(bucket_rows),
             is_numbers=True,
         ),
         "device_links": [(name, address(times=name)) for name in by_device],
         "time_problem": problem,
         "histogram": _histogram(shown) if shown else None,
     }
-
-
-def _before(row: ComparedRow) -> list[Any] | None:
-    times = [row.amount(name).before for name in ("p50Ms", "p90Ms")]
-    return times if all(times) else None
-
-
-def _buckets(row: Line | None) -> list[ComparedRow]:
-    buckets = row["buckets"] if row else []
-    return [
-        ComparedRow({**bucket, "fromMs": formatting.seconds(bucket["fromMs"])})
-        for bucket in buckets
-    ]
 
 
 def _histogram(row: Line) -> Histogram:

@@ -4,7 +4,7 @@ A sentence is a list of parts: (kind, text), where the kind is `text`, `name` (o
 codes come from outside, so the template isolates them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any, Final
 
@@ -71,7 +71,8 @@ def others(order: Mapping[str, Any], window_days: int, timezone: tzinfo) -> list
             counted = formatting.counted(len(group), "submission")
             day = f"at least {counted}, the latest {day}" if is_cut(order) else f"{counted}, {span}"
         verb = f"{'also ' if chosen else ''}{'matches' if is_one else 'match'}"
-        matched = _listed([_MATCHED[name] for name in latest["matches"]])
+        *most, last = [_MATCHED[name] for name in latest["matches"]]
+        matched = f"{', '.join(most)} and {last}" if most else last
         reason = _reason(latest, chosen, window_days, is_one=is_one)
         return [_name(latest), ("text", f" ({day}) {verb} {matched}: {reason}.")]
 
@@ -130,22 +131,12 @@ def _day(order: Mapping[str, Any], text: str, timezone: tzinfo) -> str:
 
 def _gap(seconds: int) -> str:
     """A time in its two largest units: 2 days 4 hours."""
-    return " ".join([*_units(seconds // 60)][:2]) or "less than a minute"
-
-
-def _units(minutes: int) -> Iterator[str]:
-    is_first = True
+    minutes, words = seconds // 60, list[str]()
     for name, size in _MINUTES:
         number, minutes = divmod(minutes, size)
         if number:
-            yield formatting.counted(number, name)
-        elif not is_first:
+            words.append(formatting.counted(number, name))
+        elif words:
             # 2 days and 5 minutes are 2 days.
-            return
-        is_first = is_first and not number
-
-
-def _listed(names: Sequence[str]) -> str:
-    """`a, b and c`."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+            break
+    return " ".join(words[:2]) or "less than a minute"

@@ -58,7 +58,9 @@ _COLUMNS: Final = (
 
 
 def orders(view: View) -> Page:
-    filters = _filters()
+    # As the API takes them. A filter without a value is none: a form sends it so.
+    asked = ((each.name, request.args.get(each.name)) for each in receipts.first_orders.parameters)
+    filters = {name: text for name, text in asked if text}
     window, answers = view.selection.window, view.answers
     listed = {"limit": f"{_PAGE}"}
     if "page" in request.args:
@@ -115,15 +117,6 @@ def one_order(view: View, order_id: str) -> Page:
         is_cut=order_story.is_cut(story),
         moment=view.local_time,
     )
-
-
-def _filters() -> dict[str, str]:
-    """Those of the address, as the API takes them. A filter without a value is none: a form sends it so."""
-    return {
-        parameter.name: request.args[parameter.name]
-        for parameter in receipts.first_orders.parameters
-        if request.args.get(parameter.name)
-    }
 
 
 def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, str]]:

@@ -166,11 +166,26 @@ def days_of(view: View, revenue: ComparedRows) -> dict[str, Any]:
         former = [sum(parts) for parts in _by_day(before).values()]
     parts = [[sum(amounts[:-1]), amounts[-1]] for amounts in by_day.values()]
     usual = usual_days(view, revenue.noise_of(None, "netRevenueCents"), list(by_day))
+    columns = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
+    types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
+    rows = [
+        ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
+        for day, cents in by_day.items()
+    ]
+    day = Column("day", "Day", "text", text=lambda row: formatting.stated_day(row["day"]))
     return {
         "days": stacked_days(
             list(by_day), DAY_NAMES, parts, view.shop.currency, former, view.notes, usual
         ),
-        "day_table": _day_table(view, by_day),
+        "day_table": Table(
+            *(view, "days", [day, *columns, *note_columns(view, "day")], rows),
+            marks={"row": "day"},
+            most=len(rows),
+            is_numbers=True,
+            orders=lambda row, part: [
+                {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
+            ],
+        ),
     }
 
 
@@ -179,26 +194,3 @@ def _by_day(rows: Rows) -> dict[date, list[int]]:
     for row in rows:
         by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
     return by_day
-
-
-def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
-    parts = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
-    types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
-    rows = [
-        ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
-        for day, cents in by_day.items()
-    ]
-    day = Column("day", "Day", "text", text=lambda row: formatting.stated_day(row["day"]))
-    columns = [day, *parts, *note_columns(view, "day")]
-    return Table(
-        view,
-        "days",
-        columns,
-        rows,
-        marks={"row": "day"},
-        most=len(rows),
-        is_numbers=True,
-        orders=lambda row, part: [
-            {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
-        ],
-    )

@@ -94,7 +94,9 @@ class Selection:
             if self.compare == "none":
                 return None
             if self.compare == "year":
-                return _year_before(first)
+                # The 29th of February has the 28th.
+                is_leap = (first.month, first.day) == (2, 29)
+                return first.replace(year=first.year - 1, day=28 if is_leap else first.day)
             return first - timedelta(days)
         except (OverflowError, ValueError):
             return None
@@ -209,11 +211,6 @@ def _as_days(text: str, today: date) -> str:
         last = first - timedelta(1)
         return f"{last.replace(day=1)}..{last}"
     return text
-
-
-def _year_before(day: date) -> date:
-    # The 29th of February has the 28th.
-    return day.replace(year=day.year - 1, day=28 if (day.month, day.day) == (2, 29) else day.day)
 
 
 def _days(first: int, last: int, today: int, timezone: str) -> Link | None:

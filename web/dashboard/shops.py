@@ -75,7 +75,13 @@ _COLUMNS: Final = (
 
 def shops(view: View) -> Page:
     entered, person = {key for key, _ in view.member.shops}, view.member.member
-    known = find_shops(view.answers.connection, _keys(view))
+    # The shops of a member; for an operator the others, too, by their ids as far as the page takes them.
+    keys = [key for key, _ in view.member.shops]
+    if person.adds_shops:
+        others = select(shop_table.c.shop_key).where(shop_table.c.shop_key.not_in(keys))
+        rest = others.order_by(shop_table.c.shop_id).limit(max(_MOST - len(keys), 0))
+        keys += view.answers.connection.scalars(rest)
+    known = find_shops(view.answers.connection, keys)
     editions = [shop.edition for shop in known if shop.edition]
     events, orders = (_days_of(view.answers.connection, name, editions) for name in _SUMMARIES)
     views = [_view_of(view, shop, events, orders) for shop in known]
@@ -109,16 +115,6 @@ def shops(view: View) -> Page:
         has_others=any(not row["isEntered"] for row in rows),
         most=_MOST if len(rows) == _MOST and person.adds_shops else 0,
     )
-
-
-def _keys(view: View) -> list[int]:
-    """Those of a member, and of an operator the others, too, by their ids as far as the page takes them."""
-    keys = [key for key, _ in view.member.shops]
-    if not view.member.member.adds_shops:
-        return keys
-    others = select(shop_table.c.shop_key).where(shop_table.c.shop_key.not_in(keys))
-    rest = others.order_by(shop_table.c.shop_id).limit(max(_MOST - len(keys), 0))
-    return [*keys, *view.answers.connection.scalars(rest)]
 
 
 _SUMMARIES: Final = ("all_forms", "attribution")

@@ -69,7 +69,16 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
     report = view.compared(revenue_by_utm, dimension="hierarchy")
     paths = _branches(report.now)
     _add_sign_ups(view, paths, campaigns)
-    _add_costs(view, paths)
+    # An ad campaign belongs to the branch that has all of its sign-ups and orders; to the root alone where it
+    # has none, or those of several sources.
+    places, spend = _places(view), dict[Path, list[dict[str, Any]]]()
+    for row in view.data(ad_spend)["rows"]:
+        if row["provider"]:
+            path = places.get((row["provider"], row["campaignId"]), ())
+            for depth in range(len(path) + 1):
+                spend.setdefault(path[:depth], []).append(row)
+    for path in spend.keys() & paths.keys():
+        paths[path].costs = costs(view, spend[path])
     root = paths[()]
     for path in sorted(paths, key=len, reverse=True):
         branch = paths[path]
@@ -122,19 +131,6 @@ def _add_sign_ups(view: View, paths: dict[Path, Branch], campaigns: Sequence[Com
             paths[each].sign_ups = sum(rate.now[1] for rate in rates)
             bought_of_path = ComparedRow({"value": Value((hits, trials))})
             paths[each].bought = _BOUGHT.cell(view, bought_of_path)
-
-
-def _add_costs(view: View, paths: dict[Path, Branch]) -> None:
-    """An ad campaign belongs to the branch that has all of its sign-ups and orders; to the root alone where
-    it has none, or those of several sources."""
-    places, rows = _places(view), dict[Path, list[dict[str, Any]]]()
-    for row in view.data(ad_spend)["rows"]:
-        if row["provider"]:
-            path = places.get((row["provider"], row["campaignId"]), ())
-            for depth in range(len(path) + 1):
-                rows.setdefault(path[:depth], []).append(row)
-    for path in rows.keys() & paths.keys():
-        paths[path].costs = costs(view, rows[path])
 
 
 def _places(view: View) -> dict[Campaign, Path]:

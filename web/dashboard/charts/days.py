@@ -108,7 +108,10 @@ def scale(values: Iterable[int]) -> Scale:
     """A scale that has 0 and all of the values, with steps of 1, 2 or 5 times a power of ten."""
     ends = [0, *values]
     low, high = min(ends), max(ends)
-    step = _round_up((high - low) / _INTERVALS)
+    least, power = (high - low) / _INTERVALS, 1
+    while power * 5 < least:
+        power *= 10
+    step = next(step for step in (power, 2 * power, 5 * power) if step >= least)
     return Scale(step * floor(low / step), step * ceil(high / step), step)
 
 
@@ -208,13 +211,6 @@ def ages(curves: Sequence[Sequence[float]]) -> tuple[list[str], Axes]:
     )
     # A line of one point has no length: drawn twice, it is a dot.
     return [" ".join(line if len(line) > 1 else line * 2) for line in lines], axes
-
-
-def _round_up(number: float) -> int:
-    power = 1
-    while power * 5 < number:
-        power *= 10
-    return next(step for step in (power, 2 * power, 5 * power) if step >= number)
 
 
 def _axes(days: Sequence[date], span: Scale, currency: str, notes: Mapping[date, str]) -> Axes:

@@ -50,13 +50,20 @@ def histogram(
         height = (_BOTTOM - _TOP) * count / most
         x, y = round(width * (place + 0.08), 2), round(_BOTTOM - height, 2)
         bars.append((title, x, y, round(width * 0.84, 2), round(height, 2)))
-    inside = [
-        (_place(buckets, value), text)
-        for value, text in ticks
-        if buckets and buckets[0][0] <= value <= buckets[-1][1]
-    ]
+    shown: list[Label] = []
+    for value, text in ticks:
+        x = _place(buckets, value)
+        is_inside = buckets and buckets[0][0] <= value <= buckets[-1][1]
+        if is_inside and (not shown or x - shown[-1][1] >= _TICK_GAP):
+            # A label in the middle would be cut off at the ends.
+            shown.append((text, x, "start" if x < 5 else "end" if x > 95 else "middle"))
     return Histogram(
-        bars, [_mark(_place(buckets, value), text) for value, text in marks], _thinned(inside)
+        bars,
+        [
+            (text, x, "start" if x < 50 else "end")
+            for x, text in ((_place(buckets, value), text) for value, text in marks)
+        ],
+        shown,
     )
 
 
@@ -88,16 +95,3 @@ def _place(buckets: Sequence[Bucket], value: float) -> float:
             share = (value - low) / (high - low)
             return round(100 * (index + max(share, 0.0)) / len(buckets), 2)
     return 100.0
-
-
-def _mark(x: float, text: str) -> Label:
-    return text, x, "start" if x < 50 else "end"
-
-
-def _thinned(ticks: Iterable[tuple[float, str]]) -> list[Label]:
-    shown: list[Label] = []
-    for x, text in ticks:
-        if not shown or x - shown[-1][1] >= _TICK_GAP:
-            # A label in the middle would be cut off at the ends.
-            shown.append((text, x, "start" if x < 5 else "end" if x > 95 else "middle"))
-    return shown
