@@ -32,7 +32,7 @@ class Answers:
     now: int
     today: int
     filters: Mapping[str, str] = field(default_factory=dict)
-    # The first day of data, by the name of these (`comparable.py`).
+    # The first day of data, by the name of these (`compare.py`).
     first_days: dict[str, int | None] = field(default_factory=dict)
     # Several parts of a page ask for the same.
     _read: dict[tuple[Any, ...], Any] = field(default_factory=dict)

@@ -21,8 +21,7 @@ from markupsafe import Markup, escape
 from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import minor_units
 from web.dashboard import formatting, statistics
-from web.dashboard.comparable import NO_DATA, NOT_COMPARED, TOO_YOUNG, Pair
-from web.dashboard.compare import Value, number
+from web.dashboard.compare import NO_DATA, NOT_COMPARED, TOO_YOUNG, Pair, Value, number
 
 Attributes = Mapping[str, Any]
 UP: Final = "up"
@@ -192,7 +191,7 @@ class PageChanges:
             return value / 10_000 if unit == "return" else value
 
         pair, before, data = figure.pair, figure.before, data_of(figure.now)
-        deep, reach = _counts(figure), _reach(figure, unit)
+        deep, reach = _reach(figure, unit)
         if is_nothing:
             return Cell("", without, data, reach=reach)
         if not pair or (pair.is_alone and not figure.is_aged):
@@ -257,7 +256,14 @@ class PageChanges:
             return Chip(self, NOT_COMPARED, _DASH, told)
         if self._believed is not None:
             raise RuntimeError("the page's verdicts are made: make all cells before it is drawn")
-        size, p_value, rises = _size(fair, before, unit), figure.p_value, fair > before
+        size, p_value, rises = "", figure.p_value, fair > before
+        # Nothing where that is worth no digit.
+        if unit == "percent" and (points := round(abs(fair - before), 1)):
+            size = formatting.decimal(points, 1)
+        elif unit != "percent" and not before:
+            size = "from nothing" if fair else ""
+        elif unit != "percent" and (share := round(100 * abs(fair - before) / abs(before))):
+            size = formatting.percent(share)
         if not size:
             chip = Chip(self, "", "", f"as {pair.beside or 'before'}", p_value=p_value)
         else:
@@ -277,17 +283,6 @@ def _against(against: str) -> dict[str, Any]:
     return {"data-against": escape(against)} if against else {}
 
 
-def _size(fair: Any, before: Any, unit: str) -> str:
-    """How much a figure has changed; "" where that is nothing worth a digit."""
-    if unit == "percent":
-        points = round(abs(fair - before), 1)
-        return formatting.decimal(points, 1) if points else ""
-    if not before:
-        return "from nothing" if fair else ""
-    share = round(100 * abs(fair - before) / abs(before))
-    return formatting.percent(share) if share else ""
-
-
 def _usual(figure: Value, pair: Pair) -> int | None:
     """The figure of a whole day, as it usually is on the weekday of one that is not over."""
     if pair.reason != NOT_COMPARED or figure.noise is None:
@@ -295,23 +290,19 @@ def _usual(figure: Value, pair: Pair) -> int | None:
     return round(figure.noise.of_days(pair.days.first, 1))
 
 
-def _counts(figure: Value) -> list[tuple[str, Attributes]]:
-    """The people behind a rate, and how far chance moves it."""
+def _reach(
+    figure: Value, unit: str
+) -> tuple[list[tuple[str, Attributes]], tuple[float, float, float] | None]:
+    """The people behind a rate, and how far chance moves it, in words; and its interval, where it is wide."""
     if not isinstance(figure.shown, tuple) or not figure.shown[1]:
-        return []
-    hits, trials = figure.shown
-    interval = formatting.interval(statistics.of_rate(hits, trials))
-    counts = f"{formatting.count(hits)} of {formatting.count(trials)}"
-    return [(f"{counts}; chance moves it from {interval}", {})]
-
-
-def _reach(figure: Value, unit: str) -> tuple[float, float, float] | None:
-    """The interval of a rate, where it is wide."""
-    if not isinstance(figure.shown, tuple) or unit != "percent" or not figure.shown[1]:
-        return None
+        return [], None
     hits, trials = figure.shown
     interval = statistics.of_rate(hits, trials)
+    counts = f"{formatting.count(hits)} of {formatting.count(trials)}"
+    deep: list[tuple[str, Attributes]] = [
+        (f"{counts}; chance moves it from {formatting.interval(interval)}", {})
+    ]
     low, high = 100 * interval.low, 100 * interval.high
-    if high - low < _WIDE:
-        return None
-    return round(low, 1), round(min(100 * hits / trials, 100), 1), round(high, 1)
+    if unit != "percent" or high - low < _WIDE:
+        return deep, None
+    return deep, (round(low, 1), round(min(100 * hits / trials, 100), 1), round(high, 1))

@@ -16,9 +16,8 @@ from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
-from web.dashboard.charts.histogram import curve
-from web.dashboard.comparable import later
-from web.dashboard.compare import ComparedRow, Value
+from web.dashboard.charts.bars import curve
+from web.dashboard.compare import ComparedRow, Value, later
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address, has_chosen_days
@@ -48,6 +47,11 @@ def old_enough(today: int) -> str:
 
 
 def customers(view: View) -> Page:
+    # Where the data begin after the days that nobody chose: the day from which the first customers can be
+    # judged, and the address of those whom there are.
+    begins, today = view.comparable.begins(), view.answers.today
+    starts_late = not has_chosen_days() and view.selection.window.last < begins < today
+    first = day_date(begins)
     return view.page(
         "customers.html",
         answers=_dimension(view, "segment", "Nobody was won by an answer in these days."),
@@ -58,21 +62,9 @@ def customers(view: View) -> Page:
         older=address(**{"range": old_enough(view.answers.today), "from": "", "to": ""}),
         older_days=_OLDER_DAYS,
         is_default=not has_chosen_days(),
-        **_first_customers(view),
+        judged_from=later(first, LTV_HORIZONS[0]) if starts_late else None,
+        so_far=address(range=f"{first}..{day_date(today - 1)}"),
     )
-
-
-def _first_customers(view: View) -> dict[str, Any]:
-    """Where the data begin after the days that nobody chose: `judged_from`, the day from which the first
-    customers can be judged, and `so_far`, the address of those whom there are."""
-    begins, today = view.comparable.begins(), view.answers.today
-    if has_chosen_days() or not view.selection.window.last < begins < today:
-        return {"judged_from": None}
-    first = day_date(begins)
-    return {
-        "judged_from": later(first, LTV_HORIZONS[0]),
-        "so_far": address(range=f"{first}..{day_date(today - 1)}"),
-    }
 
 
 def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:

@@ -5,8 +5,10 @@ rejected row it shows what finds the row again, and no customer, code or address
 """
 
 import json
+from datetime import date, timedelta
 from typing import Any, Final
 
+from flask import render_template, request
 from sqlalchemy import Row, text
 
 from warehouse import settings
@@ -25,13 +27,17 @@ from warehouse.intake import imports, shop_pulls
 from warehouse.operations import job_runs, tasks
 from warehouse.operations.tasks import PERSONS, REJECTS, RETRY
 from warehouse.persons import forgotten
+from warehouse.persons.hash_secret import hasher_of_pages
 from warehouse.shops import shop_inputs
+from warehouse.shops.reconcile import amount_of, reconcile
 from web.api.forms import all_forms_funnel
-from web.dashboard import drop, forget, undo
+from web.dashboard import drop, undo
 from web.dashboard.drop_folder import file_name, visible
 from web.dashboard.page import Page, View
+from web.db.database import query_of
+from web.http.api_key_auth import find_shop
 from web.http.services import services
-from web.pages.page_request import change
+from web.pages.page_request import change, member_request
 from web.pages.rendering import told
 
 # The rows of a table; the rest is counted.
@@ -123,10 +129,10 @@ def data(view: View) -> Page:
         max_rejects=shop_inputs.MAX_REJECTS,
         drop=drop.read(view.member),
         retry=tasks.find(connection, shop.key, REJECTS),
-        identifiers=forget.KINDS,
+        identifiers=_IDENTIFIERS,
         most_waiting=forgotten.MOST_WAITING,
         persons=tasks.find(connection, shop.key, PERSONS),
-        forgotten=forgotten.last(connection, shop.key, forget.LAST),
+        forgotten=forgotten.last(connection, shop.key, _LAST_FORGOTTEN),
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),
         nightly=runs.get("nightly"),
@@ -234,3 +240,87 @@ def _keys(kind: str, kept: str) -> list[str]:
         for name, value in keys
         if isinstance(value, str | int) and value != ""
     ]
+
+
+_IDENTIFIERS: Final = {
+    "email": "e-mail address",
+    "customer": "customer_id",
+    "visitor": "visitor_id",
+}
+_LAST_FORGOTTEN: Final = 10
+_PLACE: Final = "dashboard.data#persons"
+_LONGEST_IDENTIFIER: Final = 255
+
+
+def forget() -> Any:
+    """`/data/forget`: show the traces of a person in the figures, with a button; once that is pressed, record
+    the request. Only a keyed hash of the person is kept; the next refresh removes the rows."""
+    member = member_request()
+    connection, shop_key = member.connection, member.member.shop_key
+    kind, text = request.form.get("kind", ""), request.form.get("identifier", "").strip()
+    if kind not in _IDENTIFIERS or not 0 < len(text) <= _LONGEST_IDENTIFIER:
+        message = f"Name the person by one identifier of at most {_LONGEST_IDENTIFIER} characters."
+        return told(message, _PLACE)
+    hasher = hasher_of_pages(connection)
+    person = forgotten.identifier_of(hasher, kind, text)
+    if "confirmed" not in request.form:
+        shop = find_shop(connection, shop_key)
+        sessions, orders = forgotten.in_figures(connection, shop_key, shop.edition, person)
+        others = forgotten.under_others(connection, shop_key, shop.edition, person)
+        return render_template(
+            "dashboard/forget.html",
+            kinds=_IDENTIFIERS,
+            kind=kind,
+            identifier=text,
+            sessions=sessions,
+            orders=orders,
+            others={other: left for other, left in others.items() if left.sessions or left.orders},
+        )
+    hashed = forgotten.identifier_hash(hasher, person)
+    try:
+        with change() as member:
+            forgotten.ask(member.connection, shop_key, hashed, member.now)
+            # Not whom: the trail is kept.
+            member.record("person_forgotten")
+    except forgotten.TooManyWait:
+        return told(
+            f"{forgotten.MOST_WAITING} persons of this shop wait to be forgotten, which is the most. "
+            "Ask again after the next refresh.",
+            _PLACE,
+        )
+    return told("The next refresh forgets this person.", _PLACE)
+
+
+# The parameters of the address, which are the fields of the form: the month and the report's figures.
+_FIELDS: Final = ("month", "orders", "gross", "refunded", "net")
+_LONGEST_FIELD: Final = 40
+
+
+def report(view: View) -> Page:
+    """`/data/report`: a month beside the shop's own report, with the cause of each difference."""
+    given = {name: request.args.get(name, "").strip()[:_LONGEST_FIELD] for name in _FIELDS}
+    connection, found, problem, apart = view.member.connection, None, "", 0
+
+    if any(given.values()):
+        try:
+            if not (given["orders"].isascii() and given["orders"].isdigit()):
+                raise ValueError(f"{given['orders']!r} is not a number of orders; write it as 120")
+            figures = int(given["orders"]), given["gross"], given["refunded"] or "0"
+            found = reconcile(query_of(connection), view.shop.shop_id, given["month"], *figures)
+            if given["net"]:
+                apart = amount_of(given["net"], found.currency) - found.report.net
+        except ValueError as error:
+            problem = str(error)
+    orders_of_month = ""
+    if found:
+        first = date.fromisoformat(f"{found.month}-01")
+        last = (first + timedelta(31)).replace(day=1) - timedelta(1)
+        orders_of_month = view.orders_address(range=f"{first}..{last}")
+    return view.page(
+        "report.html",
+        given=given,
+        found=found,
+        problem=problem,
+        apart=apart,
+        orders_of_month=orders_of_month,
+    )

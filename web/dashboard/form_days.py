@@ -10,9 +10,8 @@ from web.dashboard import formatting
 from web.dashboard.charts.days import Series, series
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary, usual_days
-from web.dashboard.order_links import Filters
 from web.dashboard.page import View
-from web.dashboard.table import Table, columns_of, note_columns
+from web.dashboard.table import Filters, Table, columns_of, note_columns
 from web.http.parameters import ORDER_CLOCK
 from web.reports.form_analytics import TREND, form_trends
 from web.reports.revenue_by_form import revenue_by_form

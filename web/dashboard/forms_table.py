@@ -9,9 +9,8 @@ from warehouse.domain.hash_ids import text_id
 from web.api.forms import submissions_by_day
 from web.dashboard.compare import ComparedRow, ComparedRows
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import View
-from web.dashboard.table import Column, Sum, columns_of
+from web.dashboard.table import Column, Filters, Sum, columns_of, credited
 from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
 from web.reports.revenue_by_form import ROW, revenue_by_form
 

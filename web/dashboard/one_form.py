@@ -18,10 +18,9 @@ from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.losses import STEP as STEP_LOSS
 from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
-from web.dashboard.one_form_times import times
+from web.dashboard.one_form_times import time_to_buy, times
 from web.dashboard.page import Page, View
 from web.dashboard.table import Reason, Table, card, columns_of
-from web.dashboard.time_to_buy import time_to_buy
 from web.http.errors import not_found
 from web.reports.form_analytics import (
     DEVICE,

@@ -96,20 +96,17 @@ def _reason(
         was = f"it was {gap}" if is_one else f"they were {gap} or more"
         return f"{was} before the order, and a submission counts for {formatting.counted(window_days, 'day')}"
     if latest["because"] == "weaker_match":
-        return _outranked(_rank(chosen), _rank(latest))
+        stronger, weaker = _rank(chosen), _rank(latest)
+        if stronger < _CODES <= weaker:
+            return f"a code outranks a {_RANKS[weaker]}"
+        if weaker < _CODES:
+            return f"a code {_RANKS[stronger]} outranks one {_RANKS[weaker]}"
+        return f"a {_RANKS[stronger]} outranks a {_RANKS[weaker]}"
     if latest["because"] == "earlier":
         which = "it is earlier" if is_one else "they are earlier"
         return f"{which}, and the latest of several counts"
     which = "both" if is_one else "all"
     return f"{which} are of the same moment, and a fixed rule chooses one"
-
-
-def _outranked(stronger: int, weaker: int) -> str:
-    if stronger < _CODES <= weaker:
-        return f"a code outranks a {_RANKS[weaker]}"
-    if weaker < _CODES:
-        return f"a code {_RANKS[stronger]} outranks one {_RANKS[weaker]}"
-    return f"a {_RANKS[stronger]} outranks a {_RANKS[weaker]}"
 
 
 def _rank(one: Mapping[str, Any]) -> int:

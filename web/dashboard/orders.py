@@ -20,10 +20,9 @@ from web.api.forms_table import form_names
 from web.dashboard import order_story
 from web.dashboard.compare import ComparedRow
 from web.dashboard.filters import LABELS
-from web.dashboard.order_links import CREDITED
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address
-from web.dashboard.table import Table, card, columns_of
+from web.dashboard.table import CREDITED, Table, card, columns_of
 from web.reports import discount_performance, receipts
 
 _PAGE: Final = 50
@@ -69,6 +68,15 @@ def orders(view: View) -> Page:
     if request.args.get("csv"):
         # The file has all pages.
         rows, _ = answers.with_meta(receipts.first_orders, window, filters)
+    # The name and the value of each filter, and the address without it.
+    described = []
+    for name, value in filters.items():
+        label, words = _FILTERS[name]
+        if name == "form_id":
+            value = value.lower()
+            words = form_names(answers.connection, view.shop.key, [value])
+        text = "none" if value == NONE else words.get(value, value)
+        described.append((label, text, address(**{name: ""})))
     sees_codes = view.may_see(discount_performance)
     all_of_them = ComparedRow({"orders": meta["total"], "netRevenueCents": meta["netRevenueCents"]})
     net = _column("netRevenueCents")
@@ -90,7 +98,7 @@ def orders(view: View) -> Page:
         ),
         most_in_file=current_app.config[ROW_LIMITS].rows,
         total=meta["total"],
-        filters=_described(view, filters),
+        filters=described,
         asked=filters,
         choices={"type": CREDITED, "customer": _CUSTOMERS},
         is_first="page" not in request.args,
@@ -117,16 +125,3 @@ def one_order(view: View, order_id: str) -> Page:
         is_cut=order_story.is_cut(story),
         moment=view.local_time,
     )
-
-
-def _described(view: View, filters: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(name, value, address without it) of each filter."""
-    described = []
-    for name, value in filters.items():
-        label, words = _FILTERS[name]
-        if name == "form_id":
-            words = form_names(view.answers.connection, view.shop.key, [value.lower()])
-            value = value.lower()
-        text = "none" if value == NONE else words.get(value, value)
-        described.append((label, text, address(**{name: ""})))
-    return described

@@ -1,5 +1,5 @@
 """START HERE: the parts of every page: the member's shop, the days of its address, answers for both, each
-figure beside its former one where the two can be compared (`comparable.py`).
+figure beside its former one where the two can be compared (`compare.py`).
 
 Everything is in the address, so that a page can be sent, kept and printed. A page is a GET: nothing on it
 changes anything. All of it is from one snapshot: the one in which the member was found, or, for figures and
@@ -33,8 +33,7 @@ from web.api.row_limit import OTHER
 from web.api.rows import TO_DATE, Row
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
-from web.dashboard.comparable import EVENTS, Comparable, Pair
-from web.dashboard.compare import ComparedRows, Line, Rows
+from web.dashboard.compare import EVENTS, Comparable, ComparedRows, Line, Pair, Rows
 from web.dashboard.filters import chips, choices, others, read_against, read_filters
 from web.dashboard.selection import (
     CLOCKS,

@@ -9,12 +9,19 @@ from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
-from web.dashboard.comparable import ORDERS
-from web.dashboard.compare import ComparedRow, ComparedRows, Rows
+from web.dashboard.compare import ORDERS, ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary, usual_days
-from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import Page, View
-from web.dashboard.table import Column, Sum, Table, card, columns_of, note_columns
+from web.dashboard.table import (
+    Column,
+    Filters,
+    Sum,
+    Table,
+    card,
+    columns_of,
+    credited,
+    note_columns,
+)
 from web.dashboard.utm_tree import utm_tree
 from web.reports.attribution import ROW, attribution, attribution_daily
 from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm

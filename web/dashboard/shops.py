@@ -25,8 +25,7 @@ from web.api.equal_age import window_days
 from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
-from web.dashboard.comparable import EVENTS, ORDERS, Pair
-from web.dashboard.compare import ComparedRow, Line
+from web.dashboard.compare import EVENTS, ORDERS, ComparedRow, Line, Pair
 from web.dashboard.page import Page, View, find_needs
 from web.dashboard.selection import select as select_days
 from web.dashboard.table import Column, Table, columns_of

@@ -17,19 +17,49 @@ from typing import Any, Final, NamedTuple
 from flask import request
 
 from warehouse.domain.figures import FIGURES, MONEY, PERCENT, Figure
+from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED
 from web.api.csv_table import guarded_text
 from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell
 from web.dashboard.compare import ComparedRow, Line, Value
 from web.dashboard.filters import filter_address
-from web.dashboard.order_links import SUMS_OF_ORDERS, Filters, order_links
 from web.dashboard.page import View
 from web.dashboard.selection import address
 
 # Rows of a table; a page stays light however many there are.
 MOST_ROWS: Final = 100
 _DOWN: Final = "-"
+
+# Filters of `GET /v1/orders`, with `range` for a part of the days that are shown.
+Filters = Mapping[str, str]
+
+CREDITED: Final = {
+    "discount_code": "by a code",
+    "customer": "by the customer",
+    "visitor": "by the visitor",
+    "unattributed": "to no form",
+}
+# The figures that orders add up to, by their names in the API.
+SUMS_OF_ORDERS: Final = frozenset(
+    ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents", "attributedOrders")
+) | {"attributedNetRevenueCents"}
+
+
+def credited(**filters: str) -> list[Filters]:
+    """All that are credited to a form, in parts: a list of orders has one way of credit, or all."""
+    return [{"type": kind, **filters} for kind in ATTRIBUTION_TYPES[:UNATTRIBUTED]]
+
+
+def order_links(view: View, parts: Sequence[Filters]) -> list[tuple[str, str]]:
+    """(words, address) of each part; nothing for members who may not see orders."""
+    links = [
+        (f"orders {CREDITED[part['type']]}" if len(parts) > 1 else "its orders", address)
+        for part in parts
+        if (address := view.orders_address(**part))
+    ]
+    return links if len(links) == len(parts) else []
+
 
 Reason = str | Callable[[ComparedRow], str]
 

@@ -86,10 +86,15 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
         if branch is not root and not any(child.value or child.below for child in branch.below):
             # Nothing is known further down.
             branch.below = []
-    _trim(root)
+    # All but the branches with most net revenue are left out. A branch has no more of it than the one that it
+    # grows from, which comes first: none is left in the air.
+    ranked = sorted(_downwards(root), key=lambda branch: -branch.net)
+    shown = {id(branch) for branch in ranked[: _BRANCHES + 1]}
+    for branch in ranked:
+        branch.left_out = [child for child in branch.below if id(child) not in shown]
+        branch.below = [child for child in branch.below if id(child) in shown]
     pair = report.pair_of(_NET)
     fair, before = map(_branches, report.read(pair)) if pair and not pair.reason else (None, None)
-    shown = {id(branch) for branch in _downwards(root)}
     noises = {depth: _noise(view, depth) for depth in (1, 2)} if fair is not None else {}
     for path, branch in paths.items():
         if id(branch) in shown:
@@ -178,18 +183,6 @@ def _branches(rows: Rows) -> dict[Path, Branch]:
 def _add(branch: Branch, row: Line) -> None:
     branch.orders += row["orders"]
     branch.net += row["netRevenueCents"]
-
-
-def _trim(root: Branch) -> None:
-    """Leave out all but the branches with most net revenue.
-
-    A branch has no more of it than the one that it grows from, which comes first: none is left in the air.
-    """
-    ranked = sorted(_downwards(root), key=lambda branch: -branch.net)
-    shown = {id(branch) for branch in ranked[: _BRANCHES + 1]}
-    for branch in ranked:
-        branch.left_out = [child for child in branch.below if id(child) not in shown]
-        branch.below = [child for child in branch.below if id(child) in shown]
 
 
 def _downwards(root: Branch) -> Iterator[Branch]:

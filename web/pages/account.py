@@ -13,8 +13,7 @@ from web.http.services import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import FORM, change, member_request, members_blueprint
-from web.pages.rendering import form_page, told
-from web.pages.return_address import same_view
+from web.pages.rendering import form_page, same_view, told
 
 blueprint: Final = members_blueprint("account", __name__)
 

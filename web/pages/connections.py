@@ -23,8 +23,7 @@ from web.pages.page_request import (
     own_key,
     read_form,
 )
-from web.pages.rendering import form_page, told
-from web.pages.return_address import own_page_or
+from web.pages.rendering import form_page, own_page_or, told
 
 blueprint: Final = members_blueprint("connections", __name__)
 activity: Final = members_blueprint("activity", __name__)

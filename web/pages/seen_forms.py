@@ -1,13 +1,16 @@
 """`/setup/forms`, the forms that were seen on a shop's pages: the list that the page of Set up has and its
 script asks for again, and what a member makes of one of them: another name, left out, merged into another
-form, split by a page, and all of that undone."""
+form, split by a page, and all of that undone.
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+`/discounts/code`: the form to which a discount code belongs that no form reports, and the undoing of that."""
+
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
-from flask import Response, render_template, request
+from flask import Response, flash, redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
+from sqlalchemy import bindparam, select
 from wtforms import IntegerField, SelectField
 from wtforms.validators import InputRequired, NumberRange
 
@@ -16,9 +19,11 @@ from warehouse.domain import text_rules
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import MICROS_PER_SECOND, local_day
 from warehouse.forms import form_rules, form_sightings, seen_forms
+from warehouse.forms.form_rules import is_counted
 from warehouse.forms.seen_forms import SeenForm
 from warehouse.settings import REFRESH_MINUTES
-from warehouse.shops import recomputing
+from warehouse.shops import shop_state
+from warehouse.tables import form as form_table
 from web.auth.permissions import EDIT_FORMS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
@@ -36,6 +41,7 @@ from web.pages.page_request import (
 from web.pages.rendering import form_page, told
 
 blueprint: Final = members_blueprint("seen_forms", __name__, prefix="/setup/forms")
+codes: Final = members_blueprint("form_codes", __name__, prefix="/discounts/code")
 _edits: Final = needs(EDIT_FORMS, "change how forms are counted")
 
 _LIST: Final = "setup.show#forms"
@@ -51,15 +57,6 @@ _FEW: Final = 2
 _MOST_FEW: Final = 1_000_000
 # The token of a button expires after an hour.
 _BUTTONS_WORK: Final = 900 * MICROS_PER_SECOND
-
-
-class SeenFormsPage(NamedTuple):
-    """A page of the list: its number of `pages`, the forms before it, and `all` of them."""
-
-    number: int
-    pages: int
-    before: int
-    all: int
 
 
 class RenameForm(FlaskForm):
@@ -89,7 +86,7 @@ def recomputing_page(template: str, form: FlaskForm, **values: Any) -> tuple[str
     return form_page(
         template,
         form,
-        recomputing=recomputing.read(page.connection, page.member.shop_key),
+        recomputing=shop_state.read_recomputing(page.connection, page.member.shop_key),
         refresh_minutes=REFRESH_MINUTES.get(),
         **values,
     )
@@ -134,32 +131,28 @@ def list_values(page: MemberRequest) -> dict[str, Any]:
     forms = seen_forms.list_seen(page.connection, shop_key, (number - 1) * _PAGE, _PAGE)
     others = {form.counts_for for form in forms if form.rule is not None}
     others |= {form.split_from for form in forms if form.split_from}
+    # The events of the last days of each of these forms that counts.
+    shop = find_shop(page.connection, shop_key)
+    last = local_day(page.now, shop.timezone)
+    sums = DailyRows(page.connection, shop.edition, last - _DAYS + 1, last).sums(
+        "all_forms", by=("form", "day")
+    )
+    ids = {text_id(form.form_id): form.form_id for form in forms}
+    events_by_day: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
+    for row in sums.at(np.flatnonzero(np.isin(sums["form"], list(ids)))).rows():
+        events_by_day[ids[row["form"]]][row["day"] - last + _DAYS - 1] = row["events"]
     return {
         "forms": forms,
         "findings": form_sightings.findings(page.connection, shop_key),
         "finding_days": form_sightings.KEPT_DAYS,
         "form_names": seen_forms.names_of(page.connection, shop_key, others),
-        "events_by_day": _events_by_day(page, forms),
+        "events_by_day": events_by_day,
         "days": _DAYS,
-        "recomputing": recomputing.read(page.connection, shop_key),
+        "recomputing": shop_state.read_recomputing(page.connection, shop_key),
         "refresh_minutes": REFRESH_MINUTES.get(),
-        "list_page": SeenFormsPage(number, pages, (number - 1) * _PAGE, all),
+        "list_page": {"number": number, "pages": pages, "before": (number - 1) * _PAGE, "all": all},
         "few": _FEW,
     }
-
-
-def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, list[int]]:
-    """The events of the last days of each of these forms that counts, by its id."""
-    shop = find_shop(page.connection, page.member.shop_key)
-    last = local_day(page.now, shop.timezone)
-    rows = DailyRows(page.connection, shop.edition, last - _DAYS + 1, last)
-    sums = rows.sums("all_forms", by=("form", "day"))
-    ids = {text_id(form.form_id): form.form_id for form in forms}
-    found: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
-    own = sums.at(np.flatnonzero(np.isin(sums["form"], list(ids))))
-    for row in own.rows():
-        found[ids[row["form"]]][row["day"] - last + _DAYS - 1] = row["events"]
-    return found
 
 
 def _own(form_id: str) -> SeenForm:
@@ -291,3 +284,52 @@ def count_again(form_id: str) -> Any:
 @blueprint.errorhandler(form_rules.CannotRule)
 def _cannot(error: form_rules.CannotRule) -> Any:
     return told(str(error), _LIST, "problem")
+
+
+_CODES: Final = "dashboard.discounts#form-codes"
+# Forms to choose from, those that changed last.
+_MOST_FORMS: Final = 500
+_FORMS: Final = (
+    select(form_table.c.form_id, form_table.c.name)
+    .where(form_table.c.shop_key == bindparam("shop_key"), is_counted())
+    .order_by(form_table.c.updated_at.desc(), form_table.c.form_id)
+    .limit(_MOST_FORMS)
+)
+
+
+class CodeForm(FlaskForm):
+    form_id = SelectField("Form", validators=[InputRequired("Choose a form.")])
+
+
+@codes.route("", methods=FORM)
+@_edits
+def tie() -> Any:
+    member, code = member_request(), request.args.get("code", "")
+    shop_key = member.member.shop_key
+    rows = member.connection.execute(_FORMS, {"shop_key": shop_key}).all()
+    names = {row.form_id: row.name or row.form_id for row in rows}
+    form = CodeForm()
+    by_name = sorted(names.items(), key=lambda choice: (choice[1].casefold(), choice[0]))
+    form.form_id.choices = [("", "Choose a form"), *by_name]
+    if not form.validate_on_submit():
+        return recomputing_page("form_code.html", form, code=code)
+    form_id = str(form.form_id.data)
+    try:
+        with change() as page:
+            own = form_rules.tie_code(page.connection, shop_key, code, form_id)
+            page.record("code_tied", f"{own} to {form_id}")
+    except form_rules.CannotRule as error:
+        return told(str(error), _CODES, "problem")
+    message = f"{own} is the code of {names[form_id]}. The next refresh recomputes the figures."
+    return told(message, _CODES)
+
+
+@codes.post("/undo")
+@_edits
+def untie() -> Any:
+    code = request.form.get("code", "")
+    with change() as page:
+        if form_rules.untie_code(page.connection, page.member.shop_key, code):
+            page.record("code_untied", code)
+            flash(f"{code} is no form's code any more. The next refresh recomputes the figures.")
+    return redirect(url_for("dashboard.discounts", _anchor="form-codes"))

@@ -19,14 +19,12 @@ from warehouse.intake import shop_pulls
 from warehouse.operations import collectors
 from warehouse.settings import (
     CREDENTIALS_KEY,
-    REFRESH_MINUTES,
     collect_url,
     collects_for_visitors,
     collects_here_alone,
 )
-from warehouse.shops import recomputing, shop_arrivals, shop_registry
+from warehouse.shops import shop_inputs, shop_registry, shop_state
 from warehouse.shops.shop_registry import ShopSettings
-from warehouse.shops.shop_state import read_state
 from web.auth import operators, sessions, write_keys
 from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
@@ -56,6 +54,8 @@ KINDS: Final = {
     "ad-accounts": "Ad accounts",
     "exchange-rates": "Exchange rates",
 }
+# The words that a browser proposes for the fields of a shop.
+SHOP_WORDS: Final = {"currencies": sorted(DECIMALS), "timezones": sorted(ZONES)}
 # The kinds without which there are no figures.
 _NEEDED: Final = ("events", "orders")
 _RELOAD_SECONDS: Final = 10
@@ -69,10 +69,10 @@ _TYPES: Final = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 def show() -> Response:
     page = member_request()
     connection, shop_key = page.connection, page.member.shop_key
-    arrivals = shop_arrivals.read_arrivals(connection, shop_key)
+    arrivals = shop_inputs.read_arrivals(connection, shop_key)
     keys = write_keys.list_write_keys(connection, page.member.shop_id)
     shop = find_shop(connection, shop_key)
-    state = read_state(connection, shop_key, shop.edition)
+    state = shop_state.read_state(connection, shop_key, shop.edition)
     missing = [each.kind for each in arrivals if each.kind in _NEEDED and not each.rows]
     awaits = ""
     if missing:
@@ -114,7 +114,7 @@ def show() -> Response:
 def add_shop() -> Any:
     form = ShopForm()
     if not form.validate_on_submit():
-        return shop_page("shop_new.html", form)
+        return form_page("shop_new.html", form, **SHOP_WORDS)
     shop = form.settings()
     try:
         with change() as page:
@@ -122,7 +122,7 @@ def add_shop() -> Any:
             sessions.switch_shop(page.connection, page.member.token, shop_key)
     except operators.ShopTaken:
         form.refuse_taken()
-        return shop_page("shop_new.html", form)
+        return form_page("shop_new.html", form, **SHOP_WORDS)
     return told(f"The shop {shop.shop_id} is added, and you are in it.", "setup.show")
 
 
@@ -132,14 +132,7 @@ def change_shop() -> Any:
     shop = _settings(member_request())
     form = read_form(ShopChangeForm, name=shop.name, timezone=shop.timezone)
     if not form.validate_on_submit():
-        page = member_request()
-        return shop_page(
-            "shop_change.html",
-            form,
-            shop=shop,
-            recomputing=recomputing.read(page.connection, page.member.shop_key),
-            refresh_minutes=REFRESH_MINUTES.get(),
-        )
+        return seen_forms.recomputing_page("shop_change.html", form, shop=shop, **SHOP_WORDS)
     name, timezone = str(form.name.data or ""), str(form.timezone.data)
     with change() as page:
         shop_registry.change_shop(page.connection, page.member.shop_key, name, timezone, page.now)
@@ -195,11 +188,6 @@ def example(kind: str, ending: str) -> Response:
     file = Response(text.getvalue(), mimetype=_TYPES[ending])
     file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
     return file
-
-
-def shop_page(template: str, form: ShopForm, **values: Any) -> tuple[str, int]:
-    """A page with the fields of a shop, and the words that a browser proposes for them."""
-    return form_page(template, form, currencies=sorted(DECIMALS), timezones=sorted(ZONES), **values)
 
 
 def _settings(page: MemberRequest) -> ShopSettings:

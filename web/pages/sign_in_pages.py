@@ -17,9 +17,8 @@ from web.limits.gcra import client_network
 from web.pages import browser_cookie, page_request
 from web.pages.forms import FirstMemberForm, FirstShopForm, PasswordForm, SignInForm, SignInLinkForm
 from web.pages.page_request import FORM, client_address, database, now, open_connection
-from web.pages.rendering import form_page
-from web.pages.return_address import own_page_or
-from web.pages.setup import shop_page
+from web.pages.rendering import form_page, own_page_or
+from web.pages.setup import SHOP_WORDS
 
 blueprint: Final = page_request.public_blueprint("sign_in", __name__)
 
@@ -208,7 +207,7 @@ def _hashed(form: PasswordForm, *words: str) -> str:
 
 def _password_page(form: PasswordForm, link: Row) -> tuple[str, int]:
     if isinstance(form, FirstShopForm):
-        return shop_page("first_shop.html", form, email=link.email)
+        return form_page("first_shop.html", form, email=link.email, **SHOP_WORDS)
     return form_page("set_password.html", form, email=link.email)
 
 

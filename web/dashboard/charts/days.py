@@ -168,12 +168,22 @@ def stacked_days(
         for end in (sum(max(part, 0) for part in parts), sum(min(part, 0) for part in parts))
     ]
     span = scale([*ends, *former, *(ceil(high) for _, _, high in usual)])
+
+    def title(day: date, parts: Sequence[int]) -> str:
+        texts = [
+            f"{name} {formatting.money(part, currency, exact=True)}"
+            for name, part in zip(names, parts, strict=True)
+            if part
+        ]
+        total = ", ".join(texts) or formatting.money(0, currency, exact=True)
+        return ". ".join([f"{formatting.day(day)}: {total}", *_noted(notes, day)])
+
     width = 100 / len(days)
     return StackedDays(
         names=names,
         days=[
             DayStack(
-                title=". ".join([_title(day, names, parts, currency), *_noted(notes, day)]),
+                title=title(day, parts),
                 left=round(place * width, 2),
                 bar_left=round((place + (1 - _BAR) / 2) * width, 2),
                 bars=_bars(parts, span),
@@ -214,6 +224,16 @@ def ages(curves: Sequence[Sequence[float]]) -> tuple[list[str], Axes]:
 
 
 def _axes(days: Sequence[date], span: Scale, currency: str, notes: Mapping[date, str]) -> Axes:
+    name = formatting.month if len(days) >= _MONTHS_FROM else formatting.short_day
+
+    def named(place: int) -> tuple[str, float, str]:
+        x = _middle(place, len(days))
+        if x < _EDGE:
+            return name(days[place]), 0, "start"
+        if x > 100 - _EDGE:
+            return name(days[place]), 100, "end"
+        return name(days[place]), x, "middle"
+
     return Axes(
         heights=[
             formatting.short_money(tick, currency) if currency else formatting.short_count(tick)
@@ -221,7 +241,7 @@ def _axes(days: Sequence[date], span: Scale, currency: str, notes: Mapping[date,
         ],
         lines=[span.y(tick) for tick in span.ticks],
         zero=span.y(0),
-        days=[_named(days, place) for place in named_days(len(days))],
+        days=[named(place) for place in named_days(len(days))],
         notes=[
             (_middle(place, len(days)), formatting.short_day(day), text)
             for place, day in enumerate(days)
@@ -236,16 +256,6 @@ def _noted(notes: Mapping[date, str], day: date) -> list[str]:
 
 def _middle(place: int, count: int) -> float:
     return round(100 * (place + 0.5) / count, 2)
-
-
-def _named(days: Sequence[date], place: int) -> tuple[str, float, str]:
-    name = formatting.month if len(days) >= _MONTHS_FROM else formatting.short_day
-    x = _middle(place, len(days))
-    if x < _EDGE:
-        return name(days[place]), 0, "start"
-    if x > 100 - _EDGE:
-        return name(days[place]), 100, "end"
-    return name(days[place]), x, "middle"
 
 
 def _points(values: Sequence[int], span: Scale) -> str:
@@ -278,15 +288,6 @@ def _apart(heights: Mapping[str, float]) -> dict[str, float]:
     for name in reversed(moved):
         below = moved[name] = min(moved[name], below - _NAME_HEIGHT)
     return moved
-
-
-def _title(day: date, names: Sequence[str], parts: Sequence[int], currency: str) -> str:
-    texts = [
-        f"{name} {formatting.money(part, currency, exact=True)}"
-        for name, part in zip(names, parts, strict=True)
-        if part
-    ]
-    return f"{formatting.day(day)}: {', '.join(texts) or formatting.money(0, currency, exact=True)}"
 
 
 def _bars(parts: Sequence[int], span: Scale) -> list[tuple[int, float, float]]:
