@@ -117,7 +117,7 @@ def spend_by_currency(view: View) -> list[ComparedRow]:
 
 
 def _noise(view: View, *, is_sum: bool = False) -> Callable[[Any, str], Noise | None]:
-    """That of the net revenue of campaigns, or of all of them together."""
+    """The noise of the net revenue of campaigns, or of all of them together."""
 
     def key(campaign: tuple[str, str]) -> int:
         return text_id(SEPARATOR.join(() if is_sum else campaign))
@@ -201,7 +201,7 @@ def _line(rows: list[dict[str, Any]]) -> Line:
 
 
 def _in_currency(name: str) -> Callable[[ComparedRow], Any]:
-    """Amounts in different currencies are not compared: the shop's come first where the most does."""
+    """A sort key for amounts, which are not compared across currencies: the shop's are the greatest."""
     return lambda row: (
         None
         if row[name] is None
@@ -222,8 +222,8 @@ def _cost(name: str, label: str, noun: str, sort: str) -> Column:
 
 
 def _roas(row: ComparedRow) -> Value:
-    """In ten-thousandths. A return that was 0 is no measure of a change. Spend is no chance: the change is
-    that of the revenue beside as much as that spend had brought before."""
+    """The return, in ten-thousandths. A return that was 0 is no measure of a change. Spend is no chance: the
+    change is that of the revenue beside as much as that spend had brought before."""
 
     value = row.value(
         lambda line: None if line.get("roas") is None else round(line["roas"] * 10**_ROAS_DIGITS),

@@ -38,7 +38,7 @@ _DASH: Final = "\N{EM DASH}"
 
 
 def written(data: Attributes) -> Markup:
-    """Attributes as they stand in an element. Their values are numbers, days and names of this program:
+    """The attributes as an element has them. Their values are numbers, days and names of this program:
     nothing in them has to be escaped."""
     return Markup(
         "".join(f' {name}="{value}"' for name, value in data.items() if value is not None)
@@ -86,14 +86,14 @@ class Chip:
 
     @property
     def text(self) -> str:
-        """ "" where nobody was there to be compared."""
+        """The text of the chip; "" where nobody was there to be compared."""
         if self.is_sure:
             return f"{'▲' if self.rises else '▼'} {self.size}"
         return self.size if self.word else "≈"
 
     @property
     def title(self) -> str:
-        """The same in words."""
+        """The change in words."""
         if self.word or self.rises is None:
             return self.told
         return f"{self.told}, {'more than chance makes' if self.is_sure else 'chance explains it'}"
@@ -132,7 +132,8 @@ class Cell:
 
     @property
     def depth(self) -> list[tuple[str, Markup]]:
-        """With the change of the compared figure, where it is not the one that is shown."""
+        """The texts that open, with the change of the compared figure where it is not the one that is
+        shown."""
         chip = self.chip
         if not chip:
             return [(text, written(data)) for text, data in self.deep]
@@ -174,7 +175,8 @@ class PageChanges:
         is_exact: bool = False,
         is_nothing: bool = False,
     ) -> Cell:
-        """Money is in minor units of the currency. More of a loss is worse. `name` is the API's."""
+        """Make the cell of a figure. Money is in minor units of the currency. More of a loss is worse. `name`
+        is the API's."""
 
         def text(side: Any, *, exact: bool = False) -> str:
             value = number(side)
@@ -184,7 +186,7 @@ class PageChanges:
             return {"data-figure": name, "data-value": api(side)} if name else {}
 
         def api(side: Any) -> Any:
-            """As answers have it."""
+            """The number as answers have it."""
             value = number(side) or 0
             if unit == "spend":
                 return value / minor_units(currency)
@@ -256,14 +258,7 @@ class PageChanges:
             return Chip(self, NOT_COMPARED, _DASH, told)
         if self._believed is not None:
             raise RuntimeError("the page's verdicts are made: make all cells before it is drawn")
-        size, p_value, rises = "", figure.p_value, fair > before
-        # Nothing where that is worth no digit.
-        if unit == "percent" and (points := round(abs(fair - before), 1)):
-            size = formatting.decimal(points, 1)
-        elif unit != "percent" and not before:
-            size = "from nothing" if fair else ""
-        elif unit != "percent" and (share := round(100 * abs(fair - before) / abs(before))):
-            size = formatting.percent(share)
+        size, p_value, rises = _size(fair, before, unit), figure.p_value, fair > before
         if not size:
             chip = Chip(self, "", "", f"as {pair.beside or 'before'}", p_value=p_value)
         else:
@@ -281,6 +276,17 @@ class PageChanges:
 def _against(against: str) -> dict[str, Any]:
     """The attribute that names the other filter, whose value comes from outside."""
     return {"data-against": escape(against)} if against else {}
+
+
+def _size(fair: Any, before: Any, unit: str) -> str:
+    """How much a figure has changed; "" where that is nothing worth a digit."""
+    if unit == "percent":
+        points = round(abs(fair - before), 1)
+        return formatting.decimal(points, 1) if points else ""
+    if not before:
+        return "from nothing" if fair else ""
+    share = round(100 * abs(fair - before) / abs(before))
+    return formatting.percent(share) if share else ""
 
 
 def _usual(figure: Value, pair: Pair) -> int | None:

@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def count(self) -> int:
-        """How many days each side has."""
+        """The number of days of each side."""
         return self.days.last - self.days.first + 1
 
     @property
@@ -96,7 +96,7 @@ class Pair:
 
     @property
     def sentence(self) -> str:
-        """Why nothing is compared."""
+        """The reason why nothing is compared, for people; "" where something is."""
         if self.reason == TOO_YOUNG and self.since:
             return f"too young to compare, from {formatting.day(self.since)} on"
         if self.reason == NO_DATA:
@@ -117,7 +117,7 @@ class Comparable:
 
     @property
     def window_days(self) -> int:
-        """Those of attribution."""
+        """The days of the attribution window."""
         return window_days(self.shop)
 
     @property
@@ -138,15 +138,16 @@ class Comparable:
         return formatting.counted(self.within, "day")
 
     def whole_days(self, *data: str) -> Pair | None:
-        """None where the page compares nothing. `data` are those that the figure is made of."""
+        """The whole days that are compared; None where the page compares nothing. `data` are those that the
+        figure is made of."""
         if against := self.selection.against:
             window = self.selection.window
             return Pair(window, window, is_shown=True, against=against)
         return self._pair(self._whole_days, 1, None, data)
 
     def equal_age(self, *data: str, within: int | None = None) -> Pair | None:
-        """`within`: other days to buy than those of the page. Days to buy that somebody has chosen need one
-        day that is old enough, others half of the whole ones."""
+        """The days that are old enough. `within`: other days to buy than those of the page. Days to buy that
+        somebody has chosen need one day that is old enough, others half of the whole ones."""
         chosen = within or self.selection.within
         days = chosen or self.within
         least = 1 if chosen else max(1, -(-self._whole_days // 2))
@@ -185,7 +186,7 @@ class Comparable:
 
     @property
     def sentences(self) -> list[str]:
-        """How the page compares figures."""
+        """Sentences on how the page compares figures."""
         whole, aged = self.whole_days(EVENTS), self.equal_age()
         assert aged
         bought = (
@@ -262,7 +263,7 @@ class Comparable:
 
 
 def later(day: date, days: int) -> date:
-    """So many days later, at most the calendar's last day."""
+    """The day so many days later, at most the calendar's last one."""
     return date.fromordinal(min(day.toordinal() + days, date.max.toordinal()))
 
 
@@ -340,8 +341,8 @@ class Value:
 
     @property
     def p_value(self) -> float | None:
-        """That chance makes such a change; None where nothing is compared, with few people, and where nothing
-        is known of its noise."""
+        """The probability that chance makes such a change; None where nothing is compared, with few people,
+        and where nothing is known of its noise."""
         if self.tested is not None or self.fair is None or self.before is None:
             return self.tested
         if isinstance(self.fair, tuple):
@@ -425,7 +426,7 @@ class ComparedRows:
     _by_key: dict[Pair, list[dict[tuple[Any, ...], Line]]] = field(default_factory=dict)
 
     def rows(self) -> list[ComparedRow]:
-        """In the order of the answer."""
+        """All rows, in the order of the answer."""
         return [self.row(line) for line in self.now]
 
     def row(self, line: Line) -> ComparedRow:

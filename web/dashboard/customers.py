@@ -117,9 +117,9 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
 def _growth(
     view: View, name: str, by: Sequence[str], dimension: str
 ) -> Callable[[Sequence[str] | None], list[tuple[int, float | None]]]:
-    """How the value of a customer grows: for a segment by its keys, or for all (None), the customers who are
-    old enough for each horizon, and the value then, in minor units. From one horizon to the next it grows by
-    what those brought who are old enough for the next one, so it does not fall where others follow."""
+    """The growth of the value of a customer: for a segment by its keys, or for all (None), the customers who
+    are old enough for each horizon, and the value then, in minor units. From one horizon to the next it grows
+    by what those brought who are old enough for the next one, so it does not fall where others follow."""
     report = view.answers.query(
         lifetime_value, view.selection.window, parameters={"dimension": dimension}
     )

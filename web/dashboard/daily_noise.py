@@ -68,10 +68,10 @@ def daily_noise(
     key_of: Callable[[Line], int] = _NO_KEY,
     made_of: tuple[str, ...] = (),
 ) -> Callable[[Line | None, str], Noise | None]:
-    """Answers for a figure of a report's row, or of all rows (None). `reads` give the cells of its
-    measures, with the number by which `key_of` finds those of a row; a figure is of the first that has its
-    measures. The days before the data begin, and the first of them, say nothing. Beside another filter, the
-    values are those by which the two differ."""
+    """A function that gives the noise of a figure of a report's row, or of all rows (None). `reads` give the
+    cells of its measures, with the number by which `key_of` finds those of a row; a figure is of the first
+    that has its measures. The days before the data begin, and the first of them, say nothing. Beside another
+    filter, the values are those by which the two differ."""
 
     @cache
     def cells() -> tuple[Window, list[list[Cells]]] | None:
@@ -120,8 +120,8 @@ def _days(window: Window, parts: list[Cells], formula: Formula, key: int | None)
 def usual_days(
     view: View, noise: Noise | None, days: Sequence[date], *, is_count: bool = False
 ) -> list[tuple[int, float, float]]:
-    """Where a day usually lies (from, to), by its place among these days: of those whose noise it is, and of
-    none where the page has two filters side by side, whose difference has it."""
+    """The band in which a day usually lies (from, to), by its place among these days: of those whose noise it
+    is, and of none where the page has two filters side by side, whose difference has it."""
     if noise is None or view.beside:
         return []
     first = _end(view) - NOISE_DAYS + 1

@@ -38,7 +38,7 @@ from web.db.database import query_of
 from web.http.api_key_auth import find_shop
 from web.http.services import services
 from web.pages.page_request import change, member_request
-from web.pages.rendering import told
+from web.pages.rendering import redirect_with
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20
@@ -151,7 +151,7 @@ def retry() -> Any:
     message = "The rejected rows already wait for the next refresh."
     if is_new:
         message = "The next refresh imports the rejected rows again."
-    return told(message, "dashboard.data#rejects")
+    return redirect_with(message, "dashboard.data#rejects")
 
 
 def _sources(view: View) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _imports(view: View) -> list[dict[str, Any]]:
 
 
 def _unknown_forms(view: View) -> list[tuple[str, int]]:
-    """(form id, events of these days) of the forms that the shop's list does not have."""
+    """Pairs (form id, events of these days) of the forms that the shop's list does not have."""
     ids = [row["formId"] for row in view.data(all_forms_funnel) if row["formName"] is None]
     edition, window = view.shop.edition, view.selection.window
     rows = DailyRows(view.member.connection, edition, window.first, window.last)
@@ -213,7 +213,7 @@ def _unknown_forms(view: View) -> list[tuple[str, int]]:
 
 
 def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
-    """Where a row is, and why it was refused.
+    """The place of a row, and why it was refused.
 
     The name of a file is shown where the whole file is of this shop, as another system's export is. The
     other files may have rows of several shops: their rows are found by their keys.
@@ -260,7 +260,7 @@ def forget() -> Any:
     kind, text = request.form.get("kind", ""), request.form.get("identifier", "").strip()
     if kind not in _IDENTIFIERS or not 0 < len(text) <= _LONGEST_IDENTIFIER:
         message = f"Name the person by one identifier of at most {_LONGEST_IDENTIFIER} characters."
-        return told(message, _PLACE)
+        return redirect_with(message, _PLACE)
     hasher = hasher_of_pages(connection)
     person = forgotten.identifier_of(hasher, kind, text)
     if "confirmed" not in request.form:
@@ -283,12 +283,12 @@ def forget() -> Any:
             # Not whom: the trail is kept.
             member.record("person_forgotten")
     except forgotten.TooManyWait:
-        return told(
+        return redirect_with(
             f"{forgotten.MOST_WAITING} persons of this shop wait to be forgotten, which is the most. "
             "Ask again after the next refresh.",
             _PLACE,
         )
-    return told("The next refresh forgets this person.", _PLACE)
+    return redirect_with("The next refresh forgets this person.", _PLACE)
 
 
 # The parameters of the address, which are the fields of the form: the month and the report's figures.

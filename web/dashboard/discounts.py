@@ -39,7 +39,7 @@ _ISSUED_EARLIER: Final = "some orders used codes that were not issued in these d
 
 
 def is_used_by_others(row: Any) -> bool:
-    """True if more orders used the discount than submissions got it. Discounts that were not issued in these
+    """Whether more orders used the discount than submissions got it. Discounts that were not issued in these
     days (perhaps the shop's own) and the row `(other)` are left out."""
     return bool(0 < row["issued"] < row["orders"] and row["discountId"] != OTHER)
 

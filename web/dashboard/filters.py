@@ -37,7 +37,7 @@ Choices = tuple[str, str, list[tuple[str, str]]]
 
 
 def read_filters(asked: MultiDict[str, str]) -> dict[str, str]:
-    """Those of an address. One without a value is none: a form sends it so. Raises the 400s."""
+    """The filters of an address. One without a value is none: a form sends it so. Raises the 400s."""
     values = {each.name: each.parse([*filter(None, asked.getlist(each.name))]) for each in FILTERS}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -87,8 +87,8 @@ def others(
 
 
 def choices(answers: Answers, window: Window, form_id: str) -> list[Choices]:
-    """Those of each filter that form sessions of these days have a value of, or that is given. One that is
-    given has the values to choose in its place: those under the other filters."""
+    """The values to choose of each filter that form sessions of these days have, or that is given. One that
+    is given has the values to choose in its place: those under the other filters."""
     found: dict[str, dict[str, str]] = {name: {} for name in LABELS}
     for given in ("", *answers.filters):
         others = {name: text for name, text in answers.filters.items() if name != given}

@@ -37,7 +37,7 @@ def days_of_form(view: View, form_id: str) -> ComparedRows:
 
 
 def orders_of_form(view: View, form_id: str, **days: str) -> list[Filters]:
-    """Those that its figures are made of."""
+    """The orders that the figures of a form are made of."""
     return [{"form_id": form_id, **days}] if view.selection.clock == ORDER_CLOCK else []
 
 

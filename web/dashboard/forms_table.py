@@ -91,12 +91,12 @@ class ShopForms:
         return {row["formId"] for row in self.rows.now if row["formName"] is None}
 
     def orders_of(self, row: ComparedRow, _: Column) -> list[Filters]:
-        """Those that the figures of a form are made of."""
+        """The orders that the figures of a form are made of."""
         return [{"form_id": row["formId"]}] if self.clock == ORDER_CLOCK else []
 
     @property
     def all_orders(self) -> list[Filters]:
-        """Those of all forms."""
+        """The orders of all forms."""
         return credited() if self.clock == ORDER_CLOCK else []
 
     @property

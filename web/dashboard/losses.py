@@ -47,7 +47,7 @@ class Candidate:
 
     @property
     def p_value(self) -> float:
-        """That it got worse, of a tested rate."""
+        """The p-value that a tested rate got worse."""
         now, before = self.rate.fair, self.rate.before
         return p_greater(*now, *before) if self.figure == _LEFT else p_greater(*before, *now)
 
@@ -83,7 +83,7 @@ class _Regressions(PageChanges):
 
 
 def losses(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that got worse, the surest first.
+    """The candidates that got worse, the surest first.
 
     Where no rate has really changed, there is one in at most 1 of 20 lists; where some have, at most 1 of 20
     that are in lists has not. One that tables call within chance by itself is none.
@@ -121,7 +121,7 @@ def shop_losses(view: View, forms: ShopForms) -> tuple[list[Candidate], int]:
 
 
 def step_name(view: View, candidate: Candidate) -> str:
-    """ "" for the rate of no step."""
+    """The name of the step of a candidate; "" for the rate of no step."""
     if candidate.kind != STEP:
         return ""
     steps = view.data(step_dropoff, candidate.form_id)

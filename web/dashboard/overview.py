@@ -112,7 +112,7 @@ def overview(view: View) -> Page:
 
 
 def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
-    """That of the whole shop, then those of its forms."""
+    """The card of the whole shop, then those of its forms."""
     total, net = forms.total, "netRevenueCents"
     share, all_net = "", revenue[net]
     if forms.clock == ORDER_CLOCK and not view.selection.filters and all_net > 0:

@@ -241,7 +241,7 @@ class View:
 
     @cached_property
     def data_through(self) -> datetime | None:
-        """In the shop's time."""
+        """The instant before which everything that was imported is in the figures, in the shop's time."""
         text = self.answers.data_through(self.selection.window)
         return self.local_time(text) if text else None
 
@@ -283,7 +283,7 @@ class View:
         return self.sentences(find_needs(self.answers.connection, now, [key])[key])
 
     def sentences(self, found: Collection[str]) -> list[tuple[str, str]]:
-        """The same of the conditions that were found of the shop."""
+        """Like `attention`, of the conditions that were found of the shop."""
         refresh_minutes = settings.REFRESH_MINUTES.get()
         names = needs(found, self.state, self.member.now, refresh_minutes)
         return [_ATTENTION[name] for name in names]

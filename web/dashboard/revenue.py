@@ -66,7 +66,7 @@ CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
 
 
 def filters_of_campaign(row: ComparedRow) -> dict[str, str]:
-    """None of the sum of other campaigns."""
+    """The filters that choose a campaign; {} for the sum of other campaigns."""
     values = {"utm_source": row["utmSource"], "utm_campaign": row["utmCampaign"]}
     return {} if OTHER in values.values() else values
 
@@ -157,7 +157,8 @@ def campaign_rows(view: View) -> list[ComparedRow]:
 
 
 def orders_of_campaign(row: ComparedRow, column: Column) -> list[Filters]:
-    """Those that a campaign is credited with. One figure of a row leads to them: they are three lists."""
+    """The orders that a campaign is credited with. One figure of a row leads to them: they are three
+    lists."""
     if not column.main:
         return []
     return credited(utm_source=row["utmSource"], utm_campaign=row["utmCampaign"])

@@ -76,7 +76,7 @@ class Selection:
 
     @property
     def compared_with(self) -> str:
-        """In words."""
+        """The comparison in words."""
         return self.sides[1] or COMPARISONS[self.compare]
 
     @property

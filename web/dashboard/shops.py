@@ -169,7 +169,7 @@ def _rows(
     submissions = read_submissions(connection, editions, first, last)
 
     def line(view: View, days: Window, within: int | None = None) -> dict[str, Any]:
-        """With `within`, what sign-ups bought is at equal age."""
+        """The figures of a shop. With `within`, what sign-ups bought is at equal age."""
         edition = view.shop.edition
         is_shown = orders["edition"] == edition
         is_shown &= (days.first <= orders["day"]) & (orders["day"] <= days.last)

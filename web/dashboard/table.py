@@ -107,7 +107,7 @@ class Column:
 
     @property
     def place(self) -> str | None:
-        """Its name in addresses."""
+        """The name of the column in addresses."""
         return self.name if self.sort == "" else self.sort
 
     def text_of(self, row: ComparedRow) -> str | None:
@@ -169,7 +169,7 @@ class Column:
         ]
 
     def sort_key(self, row: ComparedRow) -> Any:
-        """None where there is no value."""
+        """The value to sort by; None where there is none."""
         if self._is_nothing(row.now):
             return None
         if self.key:
@@ -296,7 +296,7 @@ class Table:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """Those that are shown."""
+        """The columns that are shown."""
         if self.is_numbers and not self.is_open:
             return []
         shown = [column for column in self.every if self.is_open or not column.deep]
@@ -330,7 +330,7 @@ class Table:
 
     @cached_property
     def rows(self) -> Sequence[ComparedRow]:
-        """All, as they are in order; those without a value last."""
+        """All rows, as they are in order; those without a value last."""
         if not self.column:
             return self.given
         column = next(each for each in self.every if each.place == self.column)
@@ -341,7 +341,7 @@ class Table:
 
     @property
     def gap(self) -> int:
-        """How many rows are left out in the middle of those that are shown."""
+        """The number of rows that are left out in the middle of those that are shown."""
         return max(len(self.rows) - 2 * self.ends, 0) if self.ends and not self.is_open else 0
 
     @cached_property

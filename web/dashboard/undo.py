@@ -16,7 +16,7 @@ from web.api.forms_table import form_names
 from web.dashboard.drop_folder import file_name
 from web.http.api_key_auth import find_shop
 from web.pages.page_request import MemberRequest, change, member_request
-from web.pages.rendering import told
+from web.pages.rendering import redirect_with
 
 # The kinds of imports that do not stand (file ""), and the files that brought or replaced rows. Imports of
 # rows of several shops have the shop key 0.
@@ -59,7 +59,7 @@ def undo() -> Any:
     if number.isascii() and number.isdigit() and len(number) <= _LONGEST:
         imported = imports.find_of_shop(connection, shop_key, int(number), member.now)
     if imported is None:
-        return told(*too_late)
+        return redirect_with(*too_late)
     name = file_name(imported.file)
     if "confirmed" not in request.form:
         shop = find_shop(connection, shop_key)
@@ -84,5 +84,5 @@ def undo() -> Any:
         if is_asked:
             member.record("file_undone", name)
     if not is_asked:
-        return told(*too_late)
-    return told("The next refresh undoes this import.", "dashboard.data#imports", code=303)
+        return redirect_with(*too_late)
+    return redirect_with("The next refresh undoes this import.", "dashboard.data#imports", code=303)

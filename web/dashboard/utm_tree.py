@@ -107,7 +107,7 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
 
 
 def _noise(view: View, depth: int) -> Callable[[Path], Noise | None]:
-    """That of the net revenue of sources, or of campaigns."""
+    """The noise of the net revenue of sources, or of campaigns."""
     places = (_SOURCE, _CAMPAIGN)[:depth]
 
     def key(path: Path) -> int:
@@ -122,7 +122,8 @@ def _noise(view: View, depth: int) -> Callable[[Path], Noise | None]:
 
 
 def _add_sign_ups(view: View, paths: dict[Path, Branch], campaigns: Sequence[ComparedRow]) -> None:
-    """Each campaign's, and those of its source. A source without orders has no branch."""
+    """Add the sign-ups of each campaign to its branch and to that of its source. A source without orders has
+    none."""
     bought: dict[Path, list[Value]] = {}
     for row in campaigns:
         rate = row.rate("convertedSubmissions", "submissionCount")

@@ -110,7 +110,7 @@ def _add(
 
 
 def _require_days(view: View) -> None:
-    """Raises the 400: a file of other days than were asked for would be taken for theirs."""
+    """Raise the 400: a file of other days than were asked for would be taken for theirs."""
     if view.selection.days_problem:
         raise malformed("invalid_range", view.selection.days_problem)
 

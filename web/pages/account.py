@@ -13,7 +13,7 @@ from web.http.services import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import FORM, change, member_request, members_blueprint
-from web.pages.rendering import form_page, same_view, told
+from web.pages.rendering import form_page, redirect_with, same_view
 
 blueprint: Final = members_blueprint("account", __name__)
 
@@ -46,7 +46,9 @@ def show() -> Any:
         form.old.errors = ["This is not your current password."]
         return _page(form)
     page_request.start_session(token)
-    return told("Your password is changed. You are signed out everywhere else.", "account.show")
+    return redirect_with(
+        "Your password is changed. You are signed out everywhere else.", "account.show"
+    )
 
 
 @blueprint.post("/account/sign-ins/<sign_in_id>/end")
@@ -58,7 +60,7 @@ def end_sign_in(sign_in_id: str | None = None) -> Any:
         number = "1 sign-in" if ended == 1 else f"{ended} sign-ins"
         if ended:
             page.record("sign_ins_ended", number)
-    return told(f"Ended {number}.", "account.show")
+    return redirect_with(f"Ended {number}.", "account.show")
 
 
 @blueprint.post("/shop")
@@ -80,7 +82,7 @@ def sign_out() -> Any:
         sessions.end(page.connection, page.member.token)
         page.record("signed_out")
     session.clear()
-    return told("You are signed out.", "sign_in.sign_in")
+    return redirect_with("You are signed out.", "sign_in.sign_in")
 
 
 def _key_among(shops: list[tuple[int, str]], wanted: str) -> int:

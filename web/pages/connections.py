@@ -23,7 +23,7 @@ from web.pages.page_request import (
     own_key,
     read_form,
 )
-from web.pages.rendering import form_page, own_page_or, told
+from web.pages.rendering import form_page, own_page_or, redirect_with
 
 blueprint: Final = members_blueprint("connections", __name__)
 activity: Final = members_blueprint("activity", __name__)
@@ -82,10 +82,10 @@ def new_key() -> Any:
                 credential_id=f"cred_{form_id(form)[:24]}",
             )
     except OperatorError as error:
-        return told(f"No key was created: {error}.", _LIST, "problem")
+        return redirect_with(f"No key was created: {error}.", _LIST, "problem")
     except IntegrityError:
         message = "The form was sent twice. Its key is in the list; it was shown once."
-        return told(message, _LIST, "problem")
+        return redirect_with(message, _LIST, "problem")
     return render_template("key_created.html", key=key, base_url=own_address())
 
 
@@ -100,7 +100,7 @@ def rotate(credential_id: str) -> Any:
     expires = api_keys.last_day(key.expires_at) if key.expires_at else ""
     form = read_form(RotateForm, expires=expires, grace="24h")
     if request.method != "POST" and not api_keys.can_rotate(key, page.now):
-        return told(cannot, _LIST, "problem")
+        return redirect_with(cannot, _LIST, "problem")
     if not form.validate_on_submit():
         return form_page("key_rotate.html", form, key=key, grace_labels=GRACE_LABELS)
     try:
@@ -112,9 +112,9 @@ def rotate(credential_id: str) -> Any:
                 expires_at=form.expires.instant,
             )
     except api_keys.KeyNotActive:
-        return told(cannot, _LIST, "problem")
+        return redirect_with(cannot, _LIST, "problem")
     except OperatorError as error:
-        return told(f"No key was created: {error}.", _LIST, "problem")
+        return redirect_with(f"No key was created: {error}.", _LIST, "problem")
     return render_template("key_created.html", key=new, base_url=own_address())
 
 
@@ -156,8 +156,8 @@ def revoke(credential_id: str = "", text: str = "") -> Any:
         keys.revoke(page.change, identifier)
     if text:
         name = key.name or key.text
-        return told(f"The line {name} is revoked. It stops working in a moment.", _LIST)
-    return told(f"The key {key.name or key.hint} is revoked and no longer works.", _LIST)
+        return redirect_with(f"The line {name} is revoked. It stops working in a moment.", _LIST)
+    return redirect_with(f"The key {key.name or key.hint} is revoked and no longer works.", _LIST)
 
 
 @activity.get("/activity", endpoint="show")

@@ -28,7 +28,7 @@ from web.pages.page_request import (
     members_blueprint,
     needs,
 )
-from web.pages.rendering import form_page, told
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("members", __name__)
 _manages: Final = needs(MANAGE_CONNECTIONS, "see and change members")
@@ -39,7 +39,7 @@ class PermissionsForm(FlaskForm):
 
 
 class InvitationForm(FirstMemberForm, PermissionsForm):
-    """Whom to invite, and what they may do."""
+    """The person to invite, and what they may do."""
 
 
 @blueprint.get("/members")
@@ -85,7 +85,7 @@ def withdraw() -> Any:
     with change() as page:
         is_ended = invitations.withdraw(page.change, page.member.shop_key, email)
     ended = f"The invitation of {email} is withdrawn." if is_ended else "It has ended."
-    return told(ended, "members.show")
+    return redirect_with(ended, "members.show")
 
 
 @blueprint.route("/members/<int:member_key>", methods=FORM)
@@ -106,7 +106,7 @@ def edit(member_key: int) -> Any:
         kept = {one for one in member.permissions if one not in page.member.permissions}
         require_given(page.member.permissions, {*chosen} - {*member.permissions})
         members.set_permissions(page.change, member, {*chosen} | kept)
-    return told(f"The permissions of {member.email} are changed.", "members.show")
+    return redirect_with(f"The permissions of {member.email} are changed.", "members.show")
 
 
 @blueprint.post("/members/<int:member_key>/remove")
@@ -116,7 +116,7 @@ def remove(member_key: int) -> Any:
         member = _find(page, member_key)
         require_given(page.member.permissions, member.permissions)
         members.disable(page.change, member)
-    return told(f"{member.email} is no member any more.", "members.show")
+    return redirect_with(f"{member.email} is no member any more.", "members.show")
 
 
 def _enabled(connection: Connection, shop_id: str) -> list[Member]:

@@ -110,9 +110,9 @@ def form_page(template: str, form: FlaskForm, **values: Any) -> tuple[str, int]:
     return render_template(template, form=form, **values), 422 if form.is_submitted() else 200
 
 
-def told(message: str, page: str, kind: str = "message", code: int = 302) -> Any:
-    """Go to a page, where a message stands: of the kind `message`, `note` or `problem`. `page` is the name of
-    its address, and perhaps a place on it (`setup.show#forms`)."""
+def redirect_with(message: str, page: str, kind: str = "message", code: int = 302) -> Any:
+    """Redirect to a page, and show a message there: of the kind `message`, `note` or `problem`. `page` is the
+    name of its address, perhaps with a place on it (`setup.show#forms`)."""
     flash(message, kind)
     name, _, place = page.partition("#")
     return redirect(url_for(name, _anchor=place or None), code)

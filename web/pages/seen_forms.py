@@ -38,7 +38,7 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page, told
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("seen_forms", __name__, prefix="/setup/forms")
 codes: Final = members_blueprint("form_codes", __name__, prefix="/discounts/code")
@@ -172,7 +172,7 @@ def forget_few() -> Any:
     """Forget the forms with few visitors in the figures."""
     form = FewForm()
     if not form.validate_on_submit():
-        return told(f"Give a number of visitors from 2 to {_MOST_FEW}.", _LIST, "problem")
+        return redirect_with(f"Give a number of visitors from 2 to {_MOST_FEW}.", _LIST, "problem")
     fewer = int(form.visitors.data)
     with change() as page:
         shop = find_shop(page.connection, page.member.shop_key)
@@ -181,7 +181,7 @@ def forget_few() -> Any:
             page.connection, page.member.shop_key, visitors, fewer, page.now
         )
         page.record("forms_forgotten", f"{count} with fewer than {fewer} visitors")
-    return told(
+    return redirect_with(
         f"Forms with fewer than {fewer} visitors: {count} are forgotten. Their events still count for the "
         "shop. A form comes back with its next event.",
         _LIST,
@@ -193,7 +193,7 @@ def forget_few() -> Any:
 def rename(form_id: str) -> Any:
     own = _own(form_id)
     if not own.is_known:
-        return told("The form can be renamed once its first events are in.", _LIST, "note")
+        return redirect_with("The form can be renamed once its first events are in.", _LIST, "note")
     form = read_form(RenameForm, name=own.name)
     if not form.validate_on_submit():
         return form_page("form_rename.html", form, seen=own)
@@ -202,7 +202,7 @@ def rename(form_id: str) -> Any:
         seen_forms.rename(page.connection, page.member.shop_key, form_id, name, page.now)
         called = f"{form_id}: {name or 'as its events call it'}"
         page.change.record_repeated(page.member.shop_key, "form_renamed", called)
-    return told(f"The form is called {name or 'as its events call it'}.", _LIST)
+    return redirect_with(f"The form is called {name or 'as its events call it'}.", _LIST)
 
 
 @blueprint.route("/<form_id>/merge", methods=FORM)
@@ -226,7 +226,7 @@ def merge(form_id: str) -> Any:
     with change() as page:
         form_rules.merge(page.connection, page.member.shop_key, form_id, into)
         page.record("form_merged", f"{form_id} into {into}")
-    return told("The two are counted as one form.", _LIST)
+    return redirect_with("The two are counted as one form.", _LIST)
 
 
 @blueprint.route("/<form_id>/split", methods=FORM)
@@ -248,7 +248,9 @@ def split(form_id: str) -> Any:
     except form_rules.CannotRule as error:
         form.page_path.errors = [str(error)]
         return recomputing_page("form_split.html", form, seen=own)
-    return told(f"{own.name} is split: what happens on {path} is counted as {name}.", _LIST)
+    return redirect_with(
+        f"{own.name} is split: what happens on {path} is counted as {name}.", _LIST
+    )
 
 
 @blueprint.post("/<form_id>/undo-split")
@@ -258,7 +260,7 @@ def undo_split(form_id: str) -> Any:
     with change() as page:
         if form_rules.undo_split(page.connection, page.member.shop_key, form_id, page.now):
             page.record("form_split_undone", form_id)
-    return told("The two are counted as one form again.", _LIST)
+    return redirect_with("The two are counted as one form again.", _LIST)
 
 
 @blueprint.post("/<form_id>/leave-out")
@@ -268,7 +270,7 @@ def leave_out(form_id: str) -> Any:
     with change() as page:
         form_rules.leave_out(page.connection, page.member.shop_key, form_id)
         page.record("form_left_out", form_id)
-    return told("The form is left out.", _LIST)
+    return redirect_with("The form is left out.", _LIST)
 
 
 @blueprint.post("/<form_id>/count-again")
@@ -278,12 +280,12 @@ def count_again(form_id: str) -> Any:
     with change() as page:
         if form_rules.undo(page.connection, page.member.shop_key, form_id):
             page.record("form_counted_again", form_id)
-    return told("The form is counted as its events name it.", _LIST)
+    return redirect_with("The form is counted as its events name it.", _LIST)
 
 
 @blueprint.errorhandler(form_rules.CannotRule)
 def _cannot(error: form_rules.CannotRule) -> Any:
-    return told(str(error), _LIST, "problem")
+    return redirect_with(str(error), _LIST, "problem")
 
 
 _CODES: Final = "dashboard.discounts#form-codes"
@@ -319,9 +321,9 @@ def tie() -> Any:
             own = form_rules.tie_code(page.connection, shop_key, code, form_id)
             page.record("code_tied", f"{own} to {form_id}")
     except form_rules.CannotRule as error:
-        return told(str(error), _CODES, "problem")
+        return redirect_with(str(error), _CODES, "problem")
     message = f"{own} is the code of {names[form_id]}. The next refresh recomputes the figures."
-    return told(message, _CODES)
+    return redirect_with(message, _CODES)
 
 
 @codes.post("/undo")

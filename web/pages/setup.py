@@ -40,7 +40,7 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page, told
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("setup", __name__, prefix=None)
 _sets_up: Final = needs(MANAGE_CONNECTIONS, "set up a shop")
@@ -123,7 +123,7 @@ def add_shop() -> Any:
     except operators.ShopTaken:
         form.refuse_taken()
         return form_page("shop_new.html", form, **SHOP_WORDS)
-    return told(f"The shop {shop.shop_id} is added, and you are in it.", "setup.show")
+    return redirect_with(f"The shop {shop.shop_id} is added, and you are in it.", "setup.show")
 
 
 @blueprint.route("/setup/shop/change", methods=FORM)
@@ -137,7 +137,7 @@ def change_shop() -> Any:
     with change() as page:
         shop_registry.change_shop(page.connection, page.member.shop_key, name, timezone, page.now)
         page.record("shop_changed", f"{shop.shop_id}: {name or 'no name'}, {timezone}")
-    return told("The shop is changed.", "setup.show")
+    return redirect_with("The shop is changed.", "setup.show")
 
 
 @blueprint.route("/setup/shopify", methods=FORM)
@@ -166,7 +166,7 @@ def set_up_shopify() -> Any:
         form.domain.errors = [str(error)]
         return form_page("setup_shopify.html", form)
     message = f"The pull {name} is set up. A scheduler that runs begins it within ten seconds."
-    return told(message, "setup.show#pulls")
+    return redirect_with(message, "setup.show#pulls")
 
 
 @blueprint.get("/setup/examples/<kind>.<ending>")

@@ -101,8 +101,8 @@ def _place(buckets: Sequence[Bucket], value: float) -> float:
 
 
 def losses(rows: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """How much of a number stays and how much is lost, of each (kept, lost): the widths of two parts that
-    stand beside each other. The longest bar is as wide as the chart."""
+    """The part of a number that stays and the part that is lost, of each (kept, lost): the widths of two bars
+    that stand beside each other. The longest bar is as wide as the chart."""
     widest = max((kept + lost for kept, lost in rows), default=0)
     return [(_share(kept, widest), _share(lost, widest)) for kept, lost in rows]
 
