@@ -175,8 +175,7 @@ class PageChanges:
         is_exact: bool = False,
         is_nothing: bool = False,
     ) -> Cell:
-        """Make the cell of a figure. Money is in minor units of the currency. More of a loss is worse. `name`
-        is the API's."""
+        """Make the cell of a figure: money in minor units. More of a loss is worse. `name` is the API's."""
 
         def text(side: Any, *, exact: bool = False) -> str:
             value = number(side)

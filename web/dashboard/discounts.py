@@ -100,14 +100,7 @@ def discounts(view: View) -> Page:
         issued = [row for row in rows if row["issued"]]
         return ROW.total(issued) if issued else {}
 
-    # Of the discounts issued in these days. An order with two discounts is in both of them, each time whole.
-    # An order with a discount that was not issued in these days got it earlier, or elsewhere: the redemption
-    # of all is then no rate.
     redeemed = report.total(of_issued)
-    rate = redeemed.now.get("redemptionRate")
-    reason = _NONE_ISSUED if rate is None else _ISSUED_EARLIER
-    is_rate = all(row["issued"] for row in rows if row["orders"])
-    line = ComparedRow({**sums.now, "redemptionRate": rate if is_rate else None})
     share = _cost_share(sums)
     of_revenue = "" if share is None else f"{formatting.percent(share)} of revenue"
     return view.page(
@@ -143,7 +136,7 @@ def discounts(view: View) -> Page:
             orders=lambda row, column: [{"discount_id": row["discountId"]}] if column.main else [],
             empty="No code was issued or used in these days. A form that issues a code sends it with its "
             "events (discount_code).",
-            sums=[Sum("All codes", line, {"redemptionRate": reason})],
+            sums=[_all_codes(rows, sums, redeemed.now.get("redemptionRate"))],
             is_exact=False,
         ),
     )
@@ -182,3 +175,12 @@ def discount_names(view: View, rows: Rows) -> dict[str, str]:
         for pool, form_id in zip(pools, ids, strict=True)
         if form_id in forms
     }
+
+
+def _all_codes(rows: Rows, sums: ComparedRow, redeemed: float | None) -> Sum:
+    """An order with two discounts is in both of them, each time whole. An order with a discount that was not
+    issued in these days got it earlier, or elsewhere: the redemption of all is then no rate."""
+    is_rate = all(row["issued"] for row in rows if row["orders"])
+    reason = _NONE_ISSUED if redeemed is None else _ISSUED_EARLIER
+    line = ComparedRow({**sums.now, "redemptionRate": redeemed if is_rate else None})
+    return Sum("All codes", line, {"redemptionRate": reason})

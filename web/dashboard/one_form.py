@@ -13,14 +13,14 @@ from web.dashboard.changes import Cell
 from web.dashboard.charts import bars
 from web.dashboard.compare import ComparedRow, Line, Value
 from web.dashboard.form_days import days_of_form, form_days, orders_of_form
-from web.dashboard.forms_table import shop_forms
+from web.dashboard.forms import shop_forms
 from web.dashboard.labels import Labels, labels_of_forms
-from web.dashboard.losses import STEP as STEP_LOSS
-from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
 from web.dashboard.one_form_times import time_to_buy, times
 from web.dashboard.page import Page, View
 from web.dashboard.table import Reason, Table, card, columns_of
+from web.dashboard.worth_a_look import STEP as STEP_LOSS
+from web.dashboard.worth_a_look import shop_losses
 from web.http.errors import not_found
 from web.reports.form_analytics import (
     DEVICE,

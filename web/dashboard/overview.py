@@ -15,7 +15,7 @@ from web.dashboard import formatting
 from web.dashboard.ads import ad_card
 from web.dashboard.compare import ComparedRow
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.forms_table import MARKS, ShopForms, form_columns, shop_forms
+from web.dashboard.forms import MARKS, ShopForms, form_columns, shop_forms
 from web.dashboard.page import Page, View
 from web.dashboard.revenue import (
     CAMPAIGN_MARKS,

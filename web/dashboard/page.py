@@ -34,7 +34,6 @@ from web.api.rows import TO_DATE, Row
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
 from web.dashboard.compare import EVENTS, Comparable, ComparedRows, Line, Pair, Rows
-from web.dashboard.filters import chips, choices, others, read_against, read_filters
 from web.dashboard.selection import (
     CLOCKS,
     COMPARISONS,
@@ -42,8 +41,13 @@ from web.dashboard.selection import (
     RANGES,
     Selection,
     as_many_days,
+    chips,
+    choices,
     days_to_buy,
+    others,
     range_address,
+    read_against,
+    read_filters,
     select,
 )
 from web.dashboard.statistics import Noise

@@ -23,9 +23,8 @@ from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell
 from web.dashboard.compare import ComparedRow, Line, Value
-from web.dashboard.filters import filter_address
 from web.dashboard.page import View
-from web.dashboard.selection import address
+from web.dashboard.selection import address, filter_address
 
 # Rows of a table; a page stays light however many there are.
 MOST_ROWS: Final = 100
