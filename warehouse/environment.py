@@ -78,16 +78,16 @@ def prepare(process: str) -> None:
 def make_credentials_key() -> None:
     """Make the CREDENTIALS_KEY of this installation, once, where none is set: a file in DATA_DIR for its user
     alone, which every command then finds. It is in no backup, so that a stolen one opens nothing."""
+
+    def private(path: str, flags: int) -> int:
+        return os.open(path, flags, 0o600)
+
     path = _credentials_key()
     if not _KEY_NAMES & os.environ.keys():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with suppress(FileExistsError), open(path, "xb", opener=_private) as file:
+        with suppress(FileExistsError), open(path, "xb", opener=private) as file:
             file.write(base64.b64encode(os.urandom(32)))
     _add_credentials_key()
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _credentials_key() -> Path:

@@ -46,7 +46,17 @@ class Setting:
 
     def get(self) -> Any:
         """The value in the environment, in its file, or the default. Raises SettingError."""
-        text = os.environ.get(self.name, "").strip() or self._in_file() or self._default()
+        text = os.environ.get(self.name, "").strip()
+        path = "" if text else os.environ.get(f"{self.name}_FILE", "").strip()
+        if path:
+            try:
+                text = Path(path).read_text().strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise SettingError(
+                    f"{self.name}_FILE={path!r} cannot be read: {getattr(error, 'strerror', error)}"
+                ) from None
+        data = os.environ.get("DATA_DIR", "").strip() or "var"
+        text = text or re.sub(r"(?<![^/])var\b", lambda _: data, self.default, count=1)
         try:
             return self.parse(text)
         except ValueError as error:
@@ -54,19 +64,6 @@ class Setting:
             shown = self.name if self.secret else f"{self.name}={quoted}"
             example = f"{self.name}={self.example or self.default}"
             raise SettingError(f"{shown}: {error}, as in {example}") from None
-
-    def _default(self) -> str:
-        data = os.environ.get("DATA_DIR", "").strip() or "var"
-        return re.sub(r"(?<![^/])var\b", lambda _: data, self.default, count=1)
-
-    def _in_file(self) -> str:
-        path = os.environ.get(f"{self.name}_FILE", "").strip()
-        try:
-            return Path(path).read_text().strip() if path else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(
-                f"{self.name}_FILE={path!r} cannot be read: {getattr(error, 'strerror', error)}"
-            ) from None
 
 
 # Characters of a value that an error shows.

@@ -167,7 +167,7 @@ PROGRAMS: Final = {
         },
     ),
     ADMIN: (
-        {f"web.cli.{name}" for name in ("keys", "shops", "members", "write_keys")},
+        {f"web.cli.{name}" for name in ("keys", "shops", "members")},
         {"web.app"},
     ),
     JOBS: (

@@ -81,16 +81,14 @@ def _birth(pid: int) -> str:
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return "" if Path("/proc/self/stat").exists() or not _is_in_use(pid) else "0"
+        if Path("/proc/self/stat").exists():
+            return ""
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return ""
+        except PermissionError:
+            pass
+        return "0"
     # A process that has ended and was not collected by its parent is a zombie.
     return "" if state == "Z" else fields[18]
-
-
-def _is_in_use(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

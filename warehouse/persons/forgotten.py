@@ -10,7 +10,7 @@ is forgotten once no edition has the rows any more (`jobs/pipeline/removal.py`).
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -268,20 +268,17 @@ def carries(table: Table) -> str:
 def carried_rows(connection: ArrowConnection, table: Table, shop_key: int) -> Counter[Identifier]:
     """The number of rows of a shop that carry each of the staged identifiers; a row counts for the first that
     it carries."""
+    same = (f"(p.kind = '{kind}' AND p.text = {column})" for kind, column in COLUMNS.items())
+    in_texts = f"(p.kind = '{EMAIL}' AND {_texts(table)} LIKE '%' || p.text || '%')"
+    is_carried = f"({' OR '.join((*same, in_texts))})"
     found = connection.table(
         f"SELECT s.kind, s.text, n.rows FROM (SELECT number, COUNT(*) AS rows FROM ("
-        f"SELECT MIN(p.number) AS number FROM {table.name} JOIN {_STAGED} p ON {_is_carried(table)} "
+        f"SELECT MIN(p.number) AS number FROM {table.name} JOIN {_STAGED} p ON {is_carried} "
         f"WHERE shop_key = $1 AND {carries(table)} GROUP BY {names(unique_names(table))}) x "
         f"GROUP BY number) n JOIN {_STAGED} s ON s.number = n.number",
         shop_key,
     ).to_pylist()
     return Counter({Identifier(row["kind"], row["text"]): int(row["rows"]) for row in found})
-
-
-def _is_carried(table: Table) -> str:
-    """The SQL condition that a raw row carries a staged identifier `p`."""
-    same = (f"(p.kind = '{kind}' AND p.text = {column})" for kind, column in COLUMNS.items())
-    return f"({' OR '.join(same)} OR (p.kind = '{EMAIL}' AND {_texts(table)} LIKE '%' || p.text || '%'))"
 
 
 def is_marked(table: Table) -> str:
@@ -332,8 +329,13 @@ def of_hashes(
 
 def is_mentioned(hasher: EmailHasher, hashes: set[str], *texts: str) -> bool:
     """Whether texts name a person with one of these hashes: those of a rejected row, and its reason."""
-    named = (identifier for text in texts for identifier in _named_in(text))
-    return any(identifier_hash(hasher, identifier) in hashes for identifier in named)
+    found = {Identifier(EMAIL, one) for text in texts for one in _MARKS.findall(text.lower())}
+    for text in texts:
+        words = {word.strip(":") for word in _WORDS.findall(text)}
+        with suppress(ValueError, RecursionError):
+            words.update(texts_in(json.loads(text)))
+        found |= {Identifier(kind, word) for word in words for kind in COLUMNS if kind != EMAIL}
+    return bool(of_hashes(hasher, hashes, found))
 
 
 def is_named_by_field(hasher: EmailHasher, hashes: set[str], *texts: str) -> bool:
@@ -346,19 +348,6 @@ def is_named_by_field(hasher: EmailHasher, hashes: set[str], *texts: str) -> boo
                 value = str(json.loads(value)) if value.startswith('"') else value
             found.add(Identifier(kind, value))
     return bool(of_hashes(hasher, hashes, found))
-
-
-def _named_in(text: str) -> Iterator[Identifier]:
-    """The texts within a text that may be identifiers."""
-    for hashed in _MARKS.findall(text.lower()):
-        yield Identifier(EMAIL, hashed)
-    words = {word.strip(":") for word in _WORDS.findall(text)}
-    with suppress(ValueError, RecursionError):
-        words.update(texts_in(json.loads(text)))
-    for word in words:
-        for kind in COLUMNS:
-            if kind != EMAIL:
-                yield Identifier(kind, word)
 
 
 def _texts(table: Table, *others: str) -> str:

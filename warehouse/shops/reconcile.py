@@ -287,8 +287,9 @@ class _Rows:
             total = refunded[inside].sum()
         return OrderSums(int(inside.sum()), int(gross[inside].sum()), int(total))
 
-    def _options(self, zones: list[str]) -> dict[str, list[Any]]:
-        """The values of each cause that the rows can show."""
+    def _readings(self, zones: list[str]) -> list[_Reading]:
+        """All readings of these zones, those with the fewest causes first."""
+        # By cause, whether the rows can show it, and its values.
         n, is_kind = self._n, self._n["kind"]
         shown: dict[str, tuple[bool, list[Any]]] = {
             ZONE: (True, zones),
@@ -302,23 +303,9 @@ class _Rows:
             CURRENCY: (bool((is_kind == 1).any()), [True]),
             REJECTED: (bool((is_kind == 2).any()), [True]),
         }
-        return {name: options if is_there else [] for name, (is_there, options) in shown.items()}
-
-    def _readings(self, zones: list[str]) -> list[_Reading]:
-        """All readings of these zones, those with the fewest causes first."""
-        options = self._options(zones)
-        found = [
-            _Reading(**dict(zip(options, values, strict=True)))
-            for values in product(*([None, *of_cause] for of_cause in options.values()))
-        ]
+        options = ([None, *values] if is_there else [None] for is_there, values in shown.values())
+        found = [_Reading(**dict(zip(shown, each, strict=True))) for each in product(*options)]
         return sorted(found, key=lambda reading: len(reading.causes()))
-
-    def _zones(self) -> list[str]:
-        """Zones in which the month is another one than the shop's, one of each kind."""
-        own = self._window(self._own_zone)
-        zones = sorted(ZONES, key=lambda zone: ("/" not in zone, "Etc" in zone, zone))
-        of_window = {self._window(zone): zone for zone in reversed(zones)}
-        return [zone for window, zone in of_window.items() if window != own]
 
     def explain(self, reconciled: Reconciled) -> Reconciled:
         report = reconciled.report
@@ -327,15 +314,20 @@ class _Rows:
         known = [(reading, left) for reading, left in near if len(reading.causes()) == 1]
         exact = [reading for reading, left in near if not left.unequal]
         if not exact:
-            far = (r for r in self._readings(self._zones()) if r.time_zone)
+            # Zones in which the month is another one than the shop's, one of each kind.
+            zones = sorted(ZONES, key=lambda zone: ("/" not in zone, "Etc" in zone, zone))
+            of_window = {self._window(zone): zone for zone in reversed(zones)}
+            own = self._window(self._own_zone)
+            others = [zone for window, zone in of_window.items() if window != own]
+            far = (reading for reading in self._readings(others) if reading.time_zone)
             exact = [reading for reading in far if not (report - self.sums(reading)).unequal]
         if exact:
             fewest = len(exact[0].causes())
-            best, *others = [one for one in exact if len(one.causes()) == fewest]
+            best, *alternatives = [one for one in exact if len(one.causes()) == fewest]
             left = OrderSums()
         else:
             best, left = min(near, key=_rank)
-            others = []
+            alternatives = []
         causes = list(self._in_turn(best, reconciled.timezone))
         if _is_of_orders(left):
             causes.append(Cause(NOT_HERE, left, _SENTENCES[NOT_HERE]))
@@ -351,7 +343,7 @@ class _Rows:
                 for cause in self._in_turn(reading, reconciled.timezone)
                 if cause.name not in used and cause.sums != OrderSums()
             ],
-            alternatives=[[name for name, _ in one.causes()] for one in others[:3]],
+            alternatives=[[name for name, _ in one.causes()] for one in alternatives[:3]],
         )
 
     def _in_turn(self, reading: _Reading, own_zone: str) -> Iterator[Cause]:

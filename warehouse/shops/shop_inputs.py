@@ -1,15 +1,17 @@
-"""The data that came in for one shop, for its Data page: its sources, its last imports, its rejected rows.
+"""The data that came in for one shop. For its Data page: its sources, its last imports, its rejected rows.
+For the page that sets it up, which alone counts them: the rows of each source.
 
 Everything here is certainly of the shop: batches, forms and ad spend by their key, rejects by the shop that
 the import found (`reject.shop_key`). Runs, files and errors are of no one shop, and are not here.
 """
 
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, text
 
-from warehouse.domain.time import NEVER
+from warehouse.domain.time import NEVER, day_date, from_micros
 from warehouse.domain.vocabulary import KEPT_FACTS, without_values
 from warehouse.editions.pending_batches import from_waiting, has_applied
 from warehouse.intake import imports
@@ -136,8 +138,18 @@ def last_imports(
     where it has rows of other shops too; its new events or orders of this shop, as far as it has any."""
     batches: dict[int, ImportedBatch] = {}
     for row in connection.execute(_LAST_BATCHES, {"shop_key": shop_key, "edition": edition}):
-        one, known = _batch(row), batches.get(row.import_id)
-        batches[row.import_id] = one if known is None else _together(known, one)
+        one = _batch(row)
+        # Several batches of an import are as one, which is in the figures when all are.
+        known = batches.setdefault(row.import_id, one)
+        if known is not one:
+            batches[row.import_id] = replace(
+                known,
+                rows=known.rows + one.rows,
+                imported_at=min(known.imported_at, one.imported_at),
+                attempts=max(known.attempts, one.attempts),
+                retry_at=max(known.retry_at, one.retry_at),
+                is_applied=known.is_applied and one.is_applied,
+            )
     listed = connection.execute(_LAST_FILES, {"shop_key": shop_key, "ids": list(batches)})
     files = {row["import_id"]: imports.imported_file(dict(row), now) for row in listed.mappings()}
     own = [
@@ -203,13 +215,54 @@ def _batch(row: Row[Any]) -> ImportedBatch:
     )
 
 
-def _together(one: ImportedBatch, other: ImportedBatch) -> ImportedBatch:
-    """Two batches of an import as one, which is in the figures when both are."""
-    return replace(
-        one,
-        rows=one.rows + other.rows,
-        imported_at=min(one.imported_at, other.imported_at),
-        attempts=max(one.attempts, other.attempts),
-        retry_at=max(one.retry_at, other.retry_at),
-        is_applied=one.is_applied and other.is_applied,
-    )
+_ARRIVALS: Final = text("""
+SELECT kind, SUM(rows + purged) AS rows, MIN(imported_at) AS oldest, MAX(imported_at) AS newest
+  FROM import_batch WHERE shop_key = :shop_key GROUP BY kind
+UNION ALL
+SELECT 'ad-spend', COUNT(*), MIN(day), MAX(day) FROM ad_spend WHERE shop_key = :shop_key
+UNION ALL
+SELECT 'ad-accounts', COUNT(*), MIN(synced_at), MAX(synced_at)
+  FROM ad_account WHERE shop_key = :shop_key
+UNION ALL
+SELECT 'exchange-rates', COUNT(*), MIN(day), MAX(day) FROM exchange_rate
+""")
+_OF_DAYS: Final = "of the days"
+# The things that the first and the last date of a kind belong to.
+_DATES: Final = {
+    "events": "imported",
+    "orders": "imported",
+    "ad-spend": _OF_DAYS,
+    "ad-accounts": "fetched",
+    "exchange-rates": _OF_DAYS,
+}
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One source: its kind, and the rows that are there. `oldest` and `newest` are what `dates` says: the
+    imports of events and orders and the pulls of accounts (datetimes in UTC), the days of spend and rates;
+    None without rows."""
+
+    kind: str
+    rows: int
+    oldest: date | None
+    newest: date | None
+
+    @property
+    def dates(self) -> str:
+        return _DATES[self.kind]
+
+
+def read_arrivals(connection: Connection, shop_key: int) -> list[Arrival]:
+    """The arrivals of events, orders, ad spend, ad accounts and exchange rates. Rates are those of all
+    shops."""
+    rows = {row.kind: row for row in connection.execute(_ARRIVALS, {"shop_key": shop_key})}
+    arrivals = []
+    for kind, dates in _DATES.items():
+        row = rows.get(kind)
+        if row is None or not row.rows:
+            arrivals.append(Arrival(kind, 0, None, None))
+            continue
+        moment = day_date if dates == _OF_DAYS else from_micros
+        arrivals.append(Arrival(kind, int(row.rows), moment(row.oldest), moment(row.newest)))
+    return arrivals

@@ -162,7 +162,20 @@ def delete_rows(connection: ArrowConnection, shop_id: str) -> None:
             shop_id,
             f'%"{_escaped(shop_id)}"%',
         )
-        _delete_runs(connection, shop_id)
+        # The records of runs that have ended and name the shop.
+        runs = connection.table(
+            "SELECT run_id, arguments, error FROM job_run WHERE ended_at > 0 "
+            "AND (arguments LIKE $1 ESCAPE '!' OR error LIKE $1 ESCAPE '!')",
+            f"%{_escaped(shop_id)}%",
+        ).to_pylist()
+        connection.commit()
+        # Its id may be a part of another shop's.
+        is_named = re.compile(rf"(?<![\w.-]){re.escape(shop_id)}(?![\w-]|\.\w)")
+        numbers = [
+            run["run_id"] for run in runs if is_named.search(f"{run['arguments']} {run['error']}")
+        ]
+        connection.execute(f"DELETE FROM job_run WHERE run_id IN ({sql_list(numbers)})")
+        connection.commit()
 
 
 def finish_deletions(connection: ArrowConnection, now: int) -> None:
@@ -181,23 +194,6 @@ def tables_of_a_shop() -> list[Table]:
     others = {shop, deleted_shop, edition, raw_event, raw_order}
     rest = [table for table in metadata.sorted_tables if "shop_key" in table.c]
     return [raw_event, raw_order, *(table for table in rest if table not in others)]
-
-
-def _delete_runs(connection: ArrowConnection, shop_id: str) -> None:
-    """Delete the records of runs that have ended and name the shop. Commits."""
-    rows = connection.table(
-        "SELECT run_id, arguments, error FROM job_run WHERE ended_at > 0 "
-        "AND (arguments LIKE $1 ESCAPE '!' OR error LIKE $1 ESCAPE '!')",
-        f"%{_escaped(shop_id)}%",
-    ).to_pylist()
-    connection.commit()
-    # Its id may be a part of another shop's.
-    is_named = re.compile(rf"(?<![\w.-]){re.escape(shop_id)}(?![\w-]|\.\w)")
-    numbers = [
-        row["run_id"] for row in rows if is_named.search(f"{row['arguments']} {row['error']}")
-    ]
-    connection.execute(f"DELETE FROM job_run WHERE run_id IN ({sql_list(numbers)})")
-    connection.commit()
 
 
 def _escaped(text: str) -> str:

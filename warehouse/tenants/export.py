@@ -1,8 +1,9 @@
 """Exporting a shop: one archive with all its raw rows, its forms and its daily figures.
 
 The archive is a zip of NDJSON files that are compressed each by itself, in a folder per kind, as the landing
-folder has them, and of Parquet files in `daily/`. It is of one snapshot: everything else may run meanwhile.
-Keys, members, write keys, pulls, rejects and the audit trail stay here: they are of this installation.
+folder has them, and of Parquet files in `daily/`, one for each summary, with texts in the place of ids. It is
+of one snapshot: everything else may run meanwhile. Keys, members, write keys, pulls, rejects and the audit
+trail stay here: they are of this installation.
 """
 
 import gzip
@@ -13,22 +14,36 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 from sqlalchemy import Connection, func, select
 
 from warehouse.backups.files import whole_or_nothing
-from warehouse.catalogue import SUMMARIES
+from warehouse.catalogue import SUMMARIES, Summary
 from warehouse.connections.engine import backend_of, open_engine
+from warehouse.daily.reader import DailyRows
 from warehouse.domain.form_rules import LEFT_OUT, FormRules, parse
 from warehouse.domain.text_rules import MAX_ID
 from warehouse.domain.time import day_date, iso_millis
-from warehouse.domain.vocabulary import ANSWER, COMPLETE, EVENT_TYPES, SUBSCRIBE
+from warehouse.domain.vocabulary import (
+    ANSWER,
+    ATTRIBUTION_TYPES,
+    COMPLETE,
+    CUSTOMER_TYPES,
+    DEVICES,
+    EVENT_TYPES,
+    SUBSCRIBE,
+    UTM_FIELDS,
+    VISITOR_LEVELS,
+    VISITOR_TYPES,
+)
 from warehouse.forms.form_sightings import FINDING
 from warehouse.shops import notes
-from warehouse.tables import edition, form_sighting, kept_facts, shop
-from warehouse.tenants.daily_figures import write_figures
+from warehouse.tables import DAILY, dim_text, dim_utm, edition, form_sighting, kept_facts, shop
 from warehouse.tenants.deletion import UnknownShop
 from warehouse.tenants.raw_rows import Row, kinds_of_rows
 
@@ -110,7 +125,12 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
                 counted = _as_counted(kind, stored, rules)
                 if number := _write(archive, f"{kind}/{kind}", counted):
                     rows[kind] = number
-            _write(archive, "seen-forms", _seen_forms(connection, row["shop_key"]))
+            seen = form_sighting.c
+            sighted = select(seen.form_id, seen.name, seen.path, seen.seen_at)
+            of_pages = seen.shop_key == row["shop_key"], ~seen.form_id.startswith(FINDING)
+            found = connection.execute(sighted.where(*of_pages).order_by(seen.form_id)).mappings()
+            on_pages = ({**each, "seen_at": iso_millis(each["seen_at"])} for each in found)
+            _write(archive, "seen-forms", on_pages)
             # As `POST /v1/notes` takes them.
             of_days = notes.of_days(connection, row["shop_key"])
             on_days = ({"date": day_date(one.day).isoformat(), "text": one.text} for one in of_days)
@@ -128,16 +148,6 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
             _figures(connection, archive, row["edition"], partial.parent)
             archive.writestr("README.txt", readme)
     return Exported(rows, file.stat().st_size, purged_until)
-
-
-def _seen_forms(connection: Connection, shop_key: int) -> Iterator[Row]:
-    """The forms that the collector saw on pages."""
-    seen = form_sighting.c
-    own = select(seen.form_id, seen.name, seen.path, seen.seen_at)
-    is_form = ~seen.form_id.startswith(FINDING)
-    own = own.where(seen.shop_key == shop_key, is_form).order_by(seen.form_id)
-    for form_id, name, path, seen_at in connection.execute(own):
-        yield {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
 
 
 def _as_counted(kind: str, rows: Iterable[Row], rules: FormRules) -> Iterator[Row]:
@@ -191,3 +201,80 @@ def _figures(connection: Connection, archive: zipfile.ZipFile, number: int, fold
             write_figures(connection, summary, number, file)
             archive.write(file, f"daily/{file.name}")
             file.unlink()
+
+
+# Days that are in memory at once.
+_DAYS: Final = 7
+# Ids that one statement looks up.
+_IDS: Final = 2_000
+# Dimensions that are days.
+_CALENDAR: Final = ("day", "submitted")
+_WORDS: Final = {"device": DEVICES, "type": ATTRIBUTION_TYPES, "customer_type": CUSTOMER_TYPES}
+# A visitor is a number of its own, which says nothing else.
+_NUMBERS: Final = ("bucket", "previous", "delay", "visitor", "is_first_session", "is_one")
+
+
+def write_figures(connection: Connection, summary: Summary, edition: int, file: Path) -> None:
+    """Write all rows of a summary of an edition (0: none)."""
+    dims = ("day", *summary.dims, *summary.packed_dims)
+    days = DAILY[summary.name].c.day
+    of_edition = DAILY[summary.name].c.edition == edition
+    first, last = connection.execute(select(func.min(days), func.max(days)).where(of_edition)).one()
+    writer: pq.ParquetWriter | None = None
+    # One block at least, so that the columns of a summary without rows are there too.
+    for day in range(first or 0, (last or 0) + 1, _DAYS):
+        until = min(day + _DAYS - 1, last or 0)
+        sums = DailyRows(connection, edition, day, until).sums(summary.name, by=dims)
+        columns: dict[str, Any] = {}
+        for name in dims:
+            columns |= _labelled(connection, edition, name, sums[name])
+        columns |= {name: pa.array(sums[name], pa.int64()) for name in summary.measures}
+        table = pa.table(columns)
+        writer = writer or pq.ParquetWriter(file, table.schema)
+        if table.num_rows:
+            writer.write_table(table)
+    if writer:
+        writer.close()
+
+
+def _labelled(
+    connection: Connection, edition: int, name: str, numbers: np.ndarray
+) -> dict[str, pa.Array]:
+    """The column of a dimension as people read it, or the several columns that it stands for."""
+    if name in _CALENDAR:
+        return {name: pa.array(numbers.astype(np.int32)).cast(pa.date32())}
+    if name in _WORDS:
+        return {name: pa.array(_WORDS[name]).take(pa.array(numbers))}
+    if name == "kind":
+        types, levels = np.divmod(numbers, len(VISITOR_LEVELS))
+        return {
+            "visitor_type": pa.array(VISITOR_TYPES).take(pa.array(types)),
+            "visitor_level": pa.array(VISITOR_LEVELS).take(pa.array(levels)),
+        }
+    if name == "utm":
+        texts = _looked_up(connection, dim_utm, "utm", UTM_FIELDS, edition, numbers)
+        return {
+            field: pa.array([texts[number][place] for number in numbers.tolist()], pa.string())
+            for place, field in enumerate(UTM_FIELDS)
+        }
+    if name in _NUMBERS:
+        return {name: pa.array(numbers, pa.int64())}
+    texts = _looked_up(connection, dim_text, "id", ("text",), edition, numbers)
+    return {name: pa.array([texts[number][0] for number in numbers.tolist()], pa.string())}
+
+
+def _looked_up(
+    connection: Connection, table: Any, id: str, values: Iterable[str], edition: int, numbers: Any
+) -> dict[int, tuple[str, ...]]:
+    """The values behind each of these ids; "" behind 0."""
+    columns = [table.c[value] for value in values]
+    wanted = [number for number in np.unique(numbers).tolist() if number]
+    found: dict[int, tuple[str, ...]] = {0: ("",) * len(columns)}
+    for start in range(0, len(wanted), _IDS):
+        rows = connection.execute(
+            select(table.c[id], *columns).where(
+                table.c.edition == edition, table.c[id].in_(wanted[start : start + _IDS])
+            )
+        )
+        found |= {row[0]: tuple(row[1:]) for row in rows}
+    return found

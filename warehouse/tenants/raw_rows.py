@@ -29,6 +29,11 @@ from warehouse.tables import (
 
 Row = dict[str, Any]
 
+_ACCOUNT: Final = "shop_id provider account_id status message"
+_SPEND: Final = (
+    "shop_id provider account_id campaign_id segment campaign_name currency spend impressions clicks "
+    "reported_conversions reported_value"
+)
 # Rows that are in memory at once.
 _ROWS: Final = 5_000
 
@@ -59,26 +64,30 @@ def kinds_of_rows(
     selected: dict[str, tuple[Select[Any], Callable[[Row], Iterable[Row]]]] = {
         "shops": (of_shop(shop), lambda row: [_named(row, "shop_id name currency timezone")]),
         "forms": (of_shop(form), _forms),
-        "exchange-rates": (select(exchange_rate).where(of_currencies), _exchange_rates),
-        "ad-accounts": (of_shop(ad_account), _ad_accounts),
-        "ad-spend": (of_shop(ad_spend), _ad_spend),
+        "exchange-rates": (
+            select(exchange_rate).where(of_currencies),
+            lambda row: [_named(row, "base quote rate") | {"date": _day(row["day"])}],
+        ),
+        "ad-accounts": (
+            of_shop(ad_account),
+            lambda row: [_named(row, _ACCOUNT) | {"synced_at": _instant(row["synced_at"])}],
+        ),
+        "ad-spend": (
+            of_shop(ad_spend),
+            lambda row: [_named(row, _SPEND) | {"date": _day(row["day"])}],
+        ),
         "events": (of_shop(raw_event), _events),
         "orders": (of_shop(raw_order).where(is_last), _orders),
     }
-    for kind, (statement, rows_of) in selected.items():
-        yield kind, _rows(connection, statement, rows_of, shop_id)
 
+    def rows(statement: Select[Any], rows_of: Callable[[Row], Iterable[Row]]) -> Iterator[Row]:
+        result = connection.execute(statement, execution_options={"yield_per": _ROWS})
+        for stored in result.mappings():
+            for row in rows_of({"shop_id": shop_id, **stored}):
+                yield {name: value for name, value in row.items() if value not in ("", None)}
 
-def _rows(
-    connection: Connection,
-    statement: Select[Any],
-    rows_of: Callable[[Row], Iterable[Row]],
-    shop_id: str,
-) -> Iterator[Row]:
-    result = connection.execute(statement, execution_options={"yield_per": _ROWS})
-    for stored in result.mappings():
-        for row in rows_of({"shop_id": shop_id, **stored}):
-            yield {name: value for name, value in row.items() if value not in ("", None)}
+    for kind, how in selected.items():
+        yield kind, rows(*how)
 
 
 def _forms(stored: Row) -> Iterator[Row]:
@@ -109,23 +118,6 @@ def _forms(stored: Row) -> Iterator[Row]:
                 "created_at": _instant(stored["created_at"]),
             }
         )
-
-
-def _exchange_rates(stored: Row) -> Iterator[Row]:
-    yield _named(stored, "base quote rate") | {"date": _day(stored["day"])}
-
-
-def _ad_accounts(stored: Row) -> Iterator[Row]:
-    row = _named(stored, "shop_id provider account_id status message")
-    yield row | {"synced_at": _instant(stored["synced_at"])}
-
-
-def _ad_spend(stored: Row) -> Iterator[Row]:
-    names = (
-        "shop_id provider account_id campaign_id segment campaign_name currency spend impressions"
-    )
-    row = _named(stored, f"{names} clicks reported_conversions reported_value")
-    yield row | {"date": _day(stored["day"])}
 
 
 _EVENT_TEXTS: Final = (

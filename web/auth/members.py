@@ -16,7 +16,7 @@ from warehouse import tables
 from warehouse.domain.time import NEVER
 from warehouse.domain.vocabulary import PERMISSIONS
 from warehouse.tables.base import happened, words
-from web.auth import audit, one_time_links, sessions, sign_in_limits
+from web.auth import audit, one_time_links, sign_in_limits
 from web.auth.audit import Change, OperatorError
 
 _EMAIL: Final = re.compile(r"[^@\s\x00-\x1f<>,;]+@[^@\s\x00-\x1f<>,;]+\.[^@\s\x00-\x1f<>,;]+")
@@ -122,8 +122,7 @@ def set_permissions(change: Change, member: Member, permissions: Collection[str]
 def disable(change: Change, member: Member) -> None:
     """Keep a member out of the shop from their next request on. Their keys keep working."""
     _update_membership(change, member, disabled_at=change.now)
-    sessions.end_all(change.connection, member.member_key, member.shop_key)
-    one_time_links.end_all(change.connection, member.member_key, member.shop_key)
+    _end_all(change.connection, member.member_key, member.shop_key)
     change.record(member.shop_key, "member_disabled", member.email)
 
 
@@ -193,9 +192,17 @@ def _store_password(connection: Connection, member_key: int, password_hash: str)
         .values(password_hash=password_hash)
         .returning(tables.member.c.email)
     ).scalar_one()
-    sessions.end_all(connection, member_key)
-    one_time_links.end_all(connection, member_key)
+    _end_all(connection, member_key)
     return str(email)
+
+
+def _end_all(connection: Connection, member_key: int, shop_key: int | None = None) -> None:
+    """End a member's sign-ins and links in all shops, or in one."""
+    for table in (tables.sign_in, tables.one_time_link):
+        statement = sql_delete(table).where(table.c.member_key == member_key)
+        if shop_key is not None:
+            statement = statement.where(table.c.shop_key == shop_key)
+        connection.execute(statement)
 
 
 def record_in_all_shops(change: Change, member_key: int, action: str, detail: str) -> None:

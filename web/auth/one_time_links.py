@@ -77,14 +77,6 @@ def use_up(connection: Connection, purpose: Purpose, token: str, now: int) -> bo
     return connection.execute(delete(one_time_link).where(*valid)).rowcount == 1
 
 
-def end_all(connection: Connection, member_key: int, shop_key: int | None = None) -> None:
-    """End a member's links, or those to one shop."""
-    statement = delete(one_time_link).where(one_time_link.c.member_key == member_key)
-    if shop_key is not None:
-        statement = statement.where(one_time_link.c.shop_key == shop_key)
-    connection.execute(statement)
-
-
 def _is_nobody_here(connection: Connection) -> bool:
     statement = select(member.c.member_key).where(member.c.password_hash != "").limit(1)
     return connection.scalar(statement) is None

@@ -89,16 +89,9 @@ def objection_to_length(password: str) -> str:
 
 
 def require_strong(password: str, words: Collection[str]) -> None:
-    """Raise Weak for a new password that is easy to guess. `words` are those that everybody would try
+    """Raise Weak for a new password that is easy to guess, by common passwords and words, names, keyboard
+    runs, repeats and dates. `words` are those that everybody would try
     first: the member's e-mail address, the ids of their shops. Takes up to half a second."""
-    if _score(_normalize(password)[:_SCORED_LENGTH], words) < _MIN_SCORE:
-        raise Weak(
-            "This password is too easy to guess. Choose another one: a whole sentence is hard to guess."
-        )
-
-
-def _score(password: str, words: Collection[str]) -> int:
-    """The score, 0 to 4, by common passwords and words, names, keyboard runs, repeats and dates."""
     # Imported here: its word lists take 14 MB, and few processes ever see a new password.
     from zxcvbn import zxcvbn
 
@@ -107,7 +100,11 @@ def _score(password: str, words: Collection[str]) -> int:
         re.sub(r"[^a-z0-9]", "", part) for word in words for part in re.split("[@.]", word.lower())
     ]
     with _scoring:
-        return int(zxcvbn(password, [*words, *filter(None, parts)])["score"])
+        scored = zxcvbn(_normalize(password)[:_SCORED_LENGTH], [*words, *filter(None, parts)])
+    if scored["score"] < _MIN_SCORE:
+        raise Weak(
+            "This password is too easy to guess. Choose another one: a whole sentence is hard to guess."
+        )
 
 
 def _normalize(password: str) -> str:

@@ -180,14 +180,6 @@ def end_others(connection: Connection, member: SignedIn, sign_in_id: str | None 
     return connection.execute(statement).rowcount
 
 
-def end_all(connection: Connection, member_key: int, shop_key: int | None = None) -> None:
-    """End a member's sign-ins in all shops, or in one."""
-    statement = delete(sign_in).where(sign_in.c.member_key == member_key)
-    if shop_key is not None:
-        statement = statement.where(sign_in.c.shop_key == shop_key)
-    connection.execute(statement)
-
-
 _SELECT: Final = (
     select(
         sign_in.c.member_key,

@@ -4,7 +4,7 @@
 A command parses its options, calls `web/auth`, `web/server` or `web/collector`, and prints. Every command
 but `collect` and `mcp` creates or migrates the warehouse first. Exit status: 0 done, 1 failed (with a
 one-line reason on standard error), 2 wrong usage. Start here for `serve` and `collect`, in `shops.py`,
-`keys.py`, `write_keys.py` and `members.py` for the others, and in `options.py` for errors, option types and
+`keys.py` and `members.py` for the others, and in `options.py` for errors, option types and
 output that they share. A module of commands is imported when one of its commands is called: the help needs
 no database.
 """
@@ -28,11 +28,11 @@ _MODULES: Final = {
     "forms": ("shops", "List forms."),
     "keys": ("keys", "Create, list, rotate and revoke API keys."),
     "write-keys": (
-        "write_keys",
+        "keys",
         "Create, list and revoke write keys, with which a shop's pages send events to the collector.",
     ),
     "collector-role": (
-        "write_keys",
+        "keys",
         "Create the role under which the collector reads write keys, writes its counts, and does nothing "
         "else (PostgreSQL).",
     ),

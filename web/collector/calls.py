@@ -250,8 +250,17 @@ def _without_persons(row: Row) -> Row:
     kept["email_sha256"] = (
         hashed_email(email) if isinstance(email, str) and names_address(email) else ""
     ) or _plain(stated_hash, _hidden)
-    if "value" in row:
-        kept["value"] = _answer(row)
+    value = row.get("value")
+    if "value" in row and row.get("field_type") not in AGGREGATABLE_FIELD_TYPES:
+        # Only that there is an answer.
+        kept["value"] = True if value not in ("", []) else None
+    elif isinstance(value, list):
+        choices = [_plain(item) for item in value]
+        if len(choices) > _PASSED_CHOICES:
+            choices = [*{(type(item), item): item for item in choices}.values()][:_PASSED_CHOICES]
+        kept["value"] = choices
+    elif "value" in row:
+        kept["value"] = _plain(value)
     return {name: value for name, value in kept.items() if value not in (None, "")}
 
 
@@ -265,19 +274,6 @@ def _plain(value: Any, instead: Callable[[str], str] = plain_mark) -> Any:
 
 def _hidden(_address: str) -> str:
     return "***"
-
-
-def _answer(row: Row) -> Any:
-    """The value of an answer whose type can be aggregated; of others only that there is one."""
-    value = row["value"]
-    if row.get("field_type") not in AGGREGATABLE_FIELD_TYPES:
-        return True if value not in ("", []) else None
-    if not isinstance(value, list):
-        return _plain(value)
-    choices = [_plain(item) for item in value]
-    if len(choices) <= _PASSED_CHOICES:
-        return choices
-    return list({(type(item), item): item for item in choices}.values())[:_PASSED_CHOICES]
 
 
 def _time(call: Call, sent_at: Any, key: KnownKey, now: int) -> str:

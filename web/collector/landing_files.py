@@ -76,24 +76,23 @@ def take_up(root: Path) -> int:
     of files. A last line that is cut short stays: the import rejects it, and so shows it."""
     try:
         with open_folder(root, _PLACE) as folder:
-            hidden = (name for name in os.listdir(folder) if is_collected(name.removeprefix(".")))
-            return sum(_take_up_file(folder, name) for name in hidden if name.startswith("."))
+            taken = 0
+            for name in os.listdir(folder):
+                if not name.startswith(".") or not is_collected(name.removeprefix(".")):
+                    continue
+                try:
+                    left = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+                except OSError:
+                    continue  # it was finished just now, or is no plain file
+                try:
+                    if _lock(left) and _is_at(left, folder, name):
+                        _release(folder, name, is_empty=os.fstat(left).st_size == 0)
+                        taken += 1
+                finally:
+                    os.close(left)
+            return taken
     except FileNotFoundError:
         return 0  # nothing was collected yet
-
-
-def _take_up_file(folder: int, name: str) -> bool:
-    try:
-        left = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except OSError:
-        return False  # it was finished just now, or is no plain file
-    try:
-        if not (_lock(left) and _is_at(left, folder, name)):
-            return False
-        _release(folder, name, is_empty=os.fstat(left).st_size == 0)
-        return True
-    finally:
-        os.close(left)
 
 
 def _create(folder: int) -> tuple[str, int]:

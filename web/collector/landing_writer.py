@@ -104,7 +104,17 @@ class LandingWriter:
                 ends = self._ends
             if batch:
                 self._write(batch)
-            self._finish_due(ends=ends)
+            if self._file:
+                is_large = self._file.size >= self._finish_bytes
+                if ends or is_large or time.monotonic() >= self._due_at:
+                    self._leave(self._file)
+            # Also those that could not be finished before.
+            for file in list(self._leaving):
+                try:
+                    file.finish()
+                    self._leaving.remove(file)
+                except OSError as error:
+                    self._tell(error)
 
     def _write(self, batch: list[_Waiting]) -> None:
         try:
@@ -135,19 +145,6 @@ class LandingWriter:
             self._forms[form] = now
         while len(self._forms) > _REMEMBERED_FORMS:
             del self._forms[next(iter(self._forms))]
-
-    def _finish_due(self, *, ends: bool) -> None:
-        """Finish the file if it is old or large, and those that could not be finished before."""
-        if self._file:
-            is_large = self._file.size >= self._finish_bytes
-            if ends or is_large or time.monotonic() >= self._due_at:
-                self._leave(self._file)
-        for file in list(self._leaving):
-            try:
-                file.finish()
-                self._leaving.remove(file)
-            except OSError as error:
-                self._tell(error)
 
     def _leave(self, file: LandingFile) -> None:
         self._leaving.append(file)

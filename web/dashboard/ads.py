@@ -14,8 +14,7 @@ from warehouse.domain.rounding import ratio
 from warehouse.domain.vocabulary import UTM_FIELDS, minor_units
 from web.api.query import Query
 from web.dashboard.changes import Cell
-from web.dashboard.comparable import EVENTS, ORDERS, SPEND
-from web.dashboard.compare import ComparedRow, Value
+from web.dashboard.compare import EVENTS, ORDERS, SPEND, ComparedRow, Value
 from web.dashboard.daily_noise import daily_noise, orders_by_utm
 from web.dashboard.page import Page, View
 from web.dashboard.statistics import Noise, p_changed
@@ -53,7 +52,14 @@ def ads(view: View) -> Page:
     by_campaign = _lines_by(view, "currency", "provider", "campaignId", noise=_noise(view))
     totals = spend_by_currency(view)
     sums = [Sum(f"All with spend in {each['currency']}", each) for each in totals]
-    sums += _other_orders(data["rows"])
+
+    def of_orders(rows: list[dict[str, Any]]) -> ComparedRow:
+        both = ROW.total(rows)
+        return ComparedRow({name: both[name] for name in ("attributedOrders", _NET)})
+
+    if others := [row for row in data["rows"] if not row["provider"]]:
+        sums.append(Sum("Orders from no ad campaign", of_orders(others)))
+    sums.append(Sum("All orders of the shop", of_orders(data["rows"]), orders=[{}]))
     marks = {"provider": "provider", "currency": "currency"}
     return view.page(
         "ads.html",
@@ -111,7 +117,7 @@ def spend_by_currency(view: View) -> list[ComparedRow]:
 
 
 def _noise(view: View, *, is_sum: bool = False) -> Callable[[Any, str], Noise | None]:
-    """That of the net revenue of campaigns, or of all of them together."""
+    """The noise of the net revenue of campaigns, or of all of them together."""
 
     def key(campaign: tuple[str, str]) -> int:
         return text_id(SEPARATOR.join(() if is_sum else campaign))
@@ -168,7 +174,14 @@ def _line(rows: list[dict[str, Any]]) -> Line:
     spend = sum((Decimal(str(row["spend"])) for row in rows), Decimal(0))
     sums = ROW.total(rows)
     submissions, orders = sums["attributedSubmissions"], sums["attributedOrders"]
-    parts = [_converted(row, units) for row in rows]
+
+    def in_spend(row: dict[str, Any]) -> int | None:
+        net = row[_NET]
+        if row["currency"] == row["revenueCurrency"] or not net:
+            return int(net)
+        return round(row["roas"] * row["spend"] * units) if row["roas"] else None
+
+    parts = [in_spend(row) for row in rows]
     converted = None if None in parts else sum(part or 0 for part in parts)
     lead, order = ratio(spend, submissions, 2), ratio(spend, orders, 2)
     roas = ratio(converted or 0, spend * units, _ROAS_DIGITS)
@@ -187,15 +200,8 @@ def _line(rows: list[dict[str, Any]]) -> Line:
     }
 
 
-def _converted(row: dict[str, Any], units: int) -> int | None:
-    net = row[_NET]
-    if row["currency"] == row["revenueCurrency"] or not net:
-        return int(net)
-    return round(row["roas"] * row["spend"] * units) if row["roas"] else None
-
-
 def _in_currency(name: str) -> Callable[[ComparedRow], Any]:
-    """Amounts in different currencies are not compared: the shop's come first where the most does."""
+    """A sort key for amounts, which are not compared across currencies: the shop's are the greatest."""
     return lambda row: (
         None
         if row[name] is None
@@ -216,8 +222,8 @@ def _cost(name: str, label: str, noun: str, sort: str) -> Column:
 
 
 def _roas(row: ComparedRow) -> Value:
-    """In ten-thousandths. A return that was 0 is no measure of a change. Spend is no chance: the change is
-    that of the revenue beside as much as that spend had brought before."""
+    """The return, in ten-thousandths. A return that was 0 is no measure of a change. Spend is no chance: the
+    change is that of the revenue beside as much as that spend had brought before."""
 
     value = row.value(
         lambda line: None if line.get("roas") is None else round(line["roas"] * 10**_ROAS_DIGITS),
@@ -285,15 +291,3 @@ def _in_each(
 ) -> list[tuple[str, Cell]]:
     """The figure for each currency of spend."""
     return [(f"{words} {each['currency']}", column.cell(view, each)) for each in totals]
-
-
-def _other_orders(rows: list[dict[str, Any]]) -> list[Sum]:
-    """The orders that belong to no campaign, and all."""
-
-    def sums(rows: list[dict[str, Any]]) -> ComparedRow:
-        both = ROW.total(rows)
-        return ComparedRow({name: both[name] for name in ("attributedOrders", _NET)})
-
-    others = [row for row in rows if not row["provider"]]
-    unknown = [Sum("Orders from no ad campaign", sums(others))] if others else []
-    return [*unknown, Sum("All orders of the shop", sums(rows), orders=[{}])]

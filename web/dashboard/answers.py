@@ -32,7 +32,7 @@ class Answers:
     now: int
     today: int
     filters: Mapping[str, str] = field(default_factory=dict)
-    # The first day of data, by the name of these (`comparable.py`).
+    # The first day of data, by the name of these (`compare.py`).
     first_days: dict[str, int | None] = field(default_factory=dict)
     # Several parts of a page ask for the same.
     _read: dict[tuple[Any, ...], Any] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Answers:
         within: int | None = None,
         order_id: str = "",
     ) -> Query:
-        """Asks as a request does. Raises NotAllowed."""
+        """Make the query of a report, as a request does. Raises NotAllowed."""
         if endpoint.member_needs:
             require(self.permissions, *endpoint.member_needs)
         for parameter in endpoint.parameters:

@@ -21,8 +21,7 @@ from markupsafe import Markup, escape
 from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import minor_units
 from web.dashboard import formatting, statistics
-from web.dashboard.comparable import NO_DATA, NOT_COMPARED, TOO_YOUNG, Pair
-from web.dashboard.compare import Value, number
+from web.dashboard.compare import NO_DATA, NOT_COMPARED, TOO_YOUNG, Pair, Value, number
 
 Attributes = Mapping[str, Any]
 UP: Final = "up"
@@ -39,7 +38,7 @@ _DASH: Final = "\N{EM DASH}"
 
 
 def written(data: Attributes) -> Markup:
-    """Attributes as they stand in an element. Their values are numbers, days and names of this program:
+    """The attributes as an element has them. Their values are numbers, days and names of this program:
     nothing in them has to be escaped."""
     return Markup(
         "".join(f' {name}="{value}"' for name, value in data.items() if value is not None)
@@ -87,14 +86,14 @@ class Chip:
 
     @property
     def text(self) -> str:
-        """ "" where nobody was there to be compared."""
+        """The text of the chip; "" where nobody was there to be compared."""
         if self.is_sure:
             return f"{'▲' if self.rises else '▼'} {self.size}"
         return self.size if self.word else "≈"
 
     @property
     def title(self) -> str:
-        """The same in words."""
+        """The change in words."""
         if self.word or self.rises is None:
             return self.told
         return f"{self.told}, {'more than chance makes' if self.is_sure else 'chance explains it'}"
@@ -133,7 +132,8 @@ class Cell:
 
     @property
     def depth(self) -> list[tuple[str, Markup]]:
-        """With the change of the compared figure, where it is not the one that is shown."""
+        """The texts that open, with the change of the compared figure where it is not the one that is
+        shown."""
         chip = self.chip
         if not chip:
             return [(text, written(data)) for text, data in self.deep]
@@ -175,7 +175,7 @@ class PageChanges:
         is_exact: bool = False,
         is_nothing: bool = False,
     ) -> Cell:
-        """Money is in minor units of the currency. More of a loss is worse. `name` is the API's."""
+        """Make the cell of a figure: money in minor units. More of a loss is worse. `name` is the API's."""
 
         def text(side: Any, *, exact: bool = False) -> str:
             value = number(side)
@@ -185,14 +185,14 @@ class PageChanges:
             return {"data-figure": name, "data-value": api(side)} if name else {}
 
         def api(side: Any) -> Any:
-            """As answers have it."""
+            """The number as answers have it."""
             value = number(side) or 0
             if unit == "spend":
                 return value / minor_units(currency)
             return value / 10_000 if unit == "return" else value
 
         pair, before, data = figure.pair, figure.before, data_of(figure.now)
-        deep, reach = _counts(figure), _reach(figure, unit)
+        deep, reach = _reach(figure, unit)
         if is_nothing:
             return Cell("", without, data, reach=reach)
         if not pair or (pair.is_alone and not figure.is_aged):
@@ -295,23 +295,19 @@ def _usual(figure: Value, pair: Pair) -> int | None:
     return round(figure.noise.of_days(pair.days.first, 1))
 
 
-def _counts(figure: Value) -> list[tuple[str, Attributes]]:
-    """The people behind a rate, and how far chance moves it."""
+def _reach(
+    figure: Value, unit: str
+) -> tuple[list[tuple[str, Attributes]], tuple[float, float, float] | None]:
+    """The people behind a rate, and how far chance moves it, in words; and its interval, where it is wide."""
     if not isinstance(figure.shown, tuple) or not figure.shown[1]:
-        return []
-    hits, trials = figure.shown
-    interval = formatting.interval(statistics.of_rate(hits, trials))
-    counts = f"{formatting.count(hits)} of {formatting.count(trials)}"
-    return [(f"{counts}; chance moves it from {interval}", {})]
-
-
-def _reach(figure: Value, unit: str) -> tuple[float, float, float] | None:
-    """The interval of a rate, where it is wide."""
-    if not isinstance(figure.shown, tuple) or unit != "percent" or not figure.shown[1]:
-        return None
+        return [], None
     hits, trials = figure.shown
     interval = statistics.of_rate(hits, trials)
+    counts = f"{formatting.count(hits)} of {formatting.count(trials)}"
+    deep: list[tuple[str, Attributes]] = [
+        (f"{counts}; chance moves it from {formatting.interval(interval)}", {})
+    ]
     low, high = 100 * interval.low, 100 * interval.high
-    if high - low < _WIDE:
-        return None
-    return round(low, 1), round(min(100 * hits / trials, 100), 1), round(high, 1)
+    if unit != "percent" or high - low < _WIDE:
+        return deep, None
+    return deep, (round(low, 1), round(min(100 * hits / trials, 100), 1), round(high, 1))

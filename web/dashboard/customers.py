@@ -16,9 +16,8 @@ from warehouse.domain.time import day_date
 from warehouse.domain.vocabulary import LTV_HORIZONS
 from web.api.row_limit import OTHER
 from web.dashboard import formatting
-from web.dashboard.charts.histogram import curve
-from web.dashboard.comparable import later
-from web.dashboard.compare import ComparedRow, Value
+from web.dashboard.charts.bars import curve
+from web.dashboard.compare import ComparedRow, Value, later
 from web.dashboard.labels import Labels, labels_of_forms
 from web.dashboard.page import Page, View
 from web.dashboard.selection import address, has_chosen_days
@@ -48,6 +47,11 @@ def old_enough(today: int) -> str:
 
 
 def customers(view: View) -> Page:
+    # Where the data begin after the days that nobody chose: the day from which the first customers can be
+    # judged, and the address of those whom there are.
+    begins, today = view.comparable.begins(), view.answers.today
+    starts_late = not has_chosen_days() and view.selection.window.last < begins < today
+    first = day_date(begins)
     return view.page(
         "customers.html",
         answers=_dimension(view, "segment", "Nobody was won by an answer in these days."),
@@ -58,21 +62,9 @@ def customers(view: View) -> Page:
         older=address(**{"range": old_enough(view.answers.today), "from": "", "to": ""}),
         older_days=_OLDER_DAYS,
         is_default=not has_chosen_days(),
-        **_first_customers(view),
+        judged_from=later(first, LTV_HORIZONS[0]) if starts_late else None,
+        so_far=address(range=f"{first}..{day_date(today - 1)}"),
     )
-
-
-def _first_customers(view: View) -> dict[str, Any]:
-    """Where the data begin after the days that nobody chose: `judged_from`, the day from which the first
-    customers can be judged, and `so_far`, the address of those whom there are."""
-    begins, today = view.comparable.begins(), view.answers.today
-    if has_chosen_days() or not view.selection.window.last < begins < today:
-        return {"judged_from": None}
-    first = day_date(begins)
-    return {
-        "judged_from": later(first, LTV_HORIZONS[0]),
-        "so_far": address(range=f"{first}..{day_date(today - 1)}"),
-    }
 
 
 def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
@@ -125,9 +117,9 @@ def _dimension(view: View, dimension: str, empty: str) -> dict[str, Any]:
 def _growth(
     view: View, name: str, by: Sequence[str], dimension: str
 ) -> Callable[[Sequence[str] | None], list[tuple[int, float | None]]]:
-    """How the value of a customer grows: for a segment by its keys, or for all (None), the customers who are
-    old enough for each horizon, and the value then, in minor units. From one horizon to the next it grows by
-    what those brought who are old enough for the next one, so it does not fall where others follow."""
+    """The growth of the value of a customer: for a segment by its keys, or for all (None), the customers who
+    are old enough for each horizon, and the value then, in minor units. From one horizon to the next it grows
+    by what those brought who are old enough for the next one, so it does not fall where others follow."""
     report = view.answers.query(
         lifetime_value, view.selection.window, parameters={"dimension": dimension}
     )
@@ -186,7 +178,9 @@ def _columns(view: View) -> list[Column]:
         return lambda row: row[name] if row["is_ranked"] else None
 
     return [
-        _column("customers", compared=True, mark=_few(lambda row: row["customers"] < FEW)),
+        _column(
+            "customers", compared=True, mark=("few", "few", lambda row: row["customers"] < FEW)
+        ),
         _column("purchasers", sort="bought", deep=True),
         _column(
             "ordersPerCustomer",
@@ -202,14 +196,18 @@ def _columns(view: View) -> list[Column]:
             name="first",
             figure=lambda row: row.amount("first"),
             compared=True,
-            mark=_few(lambda row: row["is_first_few"]),
+            mark=("few", "few", lambda row: row["is_first_few"]),
             key=lambda row: None if row["is_first_few"] else row["first"],
         ),
         *(_horizon(view, place, deep=True) for place in range(1, len(LTV_HORIZONS))),
         _column(
             "repeatRate",
             "Buy again",
-            figure=_again,
+            # Buyers with a second order, of all. The API's rate has two decimals, which are whole buyers
+            # up to ten thousand of them; beyond, the interval does not feel the difference.
+            figure=lambda row: Value(
+                (round(row["repeatRate"] * row["purchasers"] / 100), row["purchasers"])
+            ),
             sort="again",
             key=lambda row: row["repeatRate"] if row["purchasers"] >= FEW else None,
         ),
@@ -233,19 +231,6 @@ def _horizon(view: View, place: int, **more: Any) -> Column:
         without=f"counts {opens} {formatting.day(day)}",
         **said,
     )
-
-
-def _few(
-    condition: Callable[[ComparedRow], bool],
-) -> tuple[str, str, Callable[[ComparedRow], bool]]:
-    return "few", "few", condition
-
-
-def _again(row: ComparedRow) -> Value:
-    """Buyers with a second order, of all buyers. The API's rate has two decimals, which are whole buyers up
-    to ten thousand of them; beyond, the interval does not feel the difference."""
-    purchasers = row["purchasers"]
-    return Value((round(row["repeatRate"] * purchasers / 100), purchasers))
 
 
 def _curves(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from math import sqrt
 from typing import Final
 
@@ -15,8 +16,7 @@ from web.api.endpoint import Endpoint
 from web.api.query import Query
 from web.api.rows import Row
 from web.dashboard.answers import Answers
-from web.dashboard.comparable import later
-from web.dashboard.compare import Line
+from web.dashboard.compare import Line, later
 from web.dashboard.page import View
 from web.dashboard.statistics import NOISE_DAYS, Noise, noise_of
 from web.db.dimensions import Utm
@@ -68,50 +68,37 @@ def daily_noise(
     key_of: Callable[[Line], int] = _NO_KEY,
     made_of: tuple[str, ...] = (),
 ) -> Callable[[Line | None, str], Noise | None]:
-    """Answers for a figure of a report's row, or of all rows (None). `reads` give the cells of its
-    measures, with the number by which `key_of` finds those of a row; a figure is of the first that has its
-    measures. The days before the data begin, and the first of them, say nothing. Beside another filter, the
-    values are those by which the two differ."""
-    known: list[tuple[Window, list[list[Cells]]]] = []
-    found: dict[tuple[int | None, str], Noise | None] = {}
+    """A function that gives the noise of a figure of a report's row, or of all rows (None). `reads` give the
+    cells of its measures, with the number by which `key_of` finds those of a row; a figure is of the first
+    that has its measures. The days before the data begin, and the first of them, say nothing. Beside another
+    filter, the values are those by which the two differ."""
 
+    @cache
     def cells() -> tuple[Window, list[list[Cells]]] | None:
-        if not known:
-            end = _end(view)
-            begins = view.comparable.begins(*made_of)
-            first = max(end - NOISE_DAYS + 1, begins + 1)
-            if first > end:
-                return None
-            days = f"{day_date(first)}..{later(day_date(first), end - first)}"
-            window = parse_range(days, view.answers.today, view.shop.timezone)
-            sides = [view.answers, *([view.beside] if view.beside else [])]
-            known.append((window, [[read(side, window) for read in reads] for side in sides]))
-        return known[0]
+        end = _end(view)
+        first = max(end - NOISE_DAYS, view.comparable.begins(*made_of)) + 1
+        if first > end:
+            return None
+        days = f"{day_date(first)}..{later(day_date(first), end - first)}"
+        window = parse_range(days, view.answers.today, view.shop.timezone)
+        sides = [view.answers, *([view.beside] if view.beside else [])]
+        return window, [[read(side, window) for read in reads] for side in sides]
 
-    def noise(line: Line | None, name: str) -> Noise | None:
-        key = None if line is None else key_of(line)
-        if (key, name) not in found:
-            found[key, name] = _of(cells(), row, key, name)
-        return found[key, name]
+    @cache
+    def noise(key: int | None, name: str) -> Noise | None:
+        figure, found = row.figures.get(name) or FIGURES.get(name), cells()
+        if found is None or figure is None or not figure.adds_up:
+            return None
+        window, sides = found
+        of_sides = [_days(window, parts, row.formula(name), key) for parts in sides]
+        values, *others = [days for days in of_sides if days is not None] or [np.zeros(0, np.int64)]
+        if not others:
+            return noise_of(window.first, values.tolist())
+        noise = noise_of(window.first, (values - others[0]).tolist())
+        # A change is between two sums of days, each with its noise; here it is that of both together.
+        return noise and replace(noise, deviation=noise.deviation / sqrt(2))
 
-    return noise
-
-
-def _of(
-    read: tuple[Window, list[list[Cells]]] | None, row: Row, key: int | None, name: str
-) -> Noise | None:
-    figure = row.figures.get(name) or FIGURES.get(name)
-    if read is None or figure is None or not figure.adds_up:
-        return None
-    window, sides = read
-    formula = row.formula(name)
-    of_sides = [_days(window, parts, formula, key) for parts in sides]
-    values, *others = [days for days in of_sides if days is not None] or [np.zeros(0, np.int64)]
-    if not others:
-        return noise_of(window.first, values.tolist())
-    noise = noise_of(window.first, (values - others[0]).tolist())
-    # A change is between two sums of days, each with its noise; here it is that of both together.
-    return noise and replace(noise, deviation=noise.deviation / sqrt(2))
+    return lambda line, name: noise(None if line is None else key_of(line), name)
 
 
 def _days(window: Window, parts: list[Cells], formula: Formula, key: int | None) -> Column | None:
@@ -133,8 +120,8 @@ def _days(window: Window, parts: list[Cells], formula: Formula, key: int | None)
 def usual_days(
     view: View, noise: Noise | None, days: Sequence[date], *, is_count: bool = False
 ) -> list[tuple[int, float, float]]:
-    """Where a day usually lies (from, to), by its place among these days: of those whose noise it is, and of
-    none where the page has two filters side by side, whose difference has it."""
+    """The band in which a day usually lies (from, to), by its place among these days: of those whose noise it
+    is, and of none where the page has two filters side by side, whose difference has it."""
     if noise is None or view.beside:
         return []
     first = _end(view) - NOISE_DAYS + 1

@@ -5,9 +5,10 @@ rejected row it shows what finds the row again, and no customer, code or address
 """
 
 import json
+from datetime import date, timedelta
 from typing import Any, Final
 
-from flask import flash, redirect, url_for
+from flask import render_template, request
 from sqlalchemy import Row, text
 
 from warehouse import settings
@@ -26,13 +27,18 @@ from warehouse.intake import imports, shop_pulls
 from warehouse.operations import job_runs, tasks
 from warehouse.operations.tasks import PERSONS, REJECTS, RETRY
 from warehouse.persons import forgotten
+from warehouse.persons.hash_secret import hasher_of_pages
 from warehouse.shops import shop_inputs
+from warehouse.shops.reconcile import amount_of, reconcile
 from web.api.forms import all_forms_funnel
-from web.dashboard import drop, forget, undo
+from web.dashboard import drop, undo
 from web.dashboard.drop_folder import file_name, visible
 from web.dashboard.page import Page, View
+from web.db.database import query_of
+from web.http.api_key_auth import find_shop
 from web.http.services import services
-from web.pages.page_request import change
+from web.pages.page_request import change, member_request
+from web.pages.rendering import redirect_with
 
 # The rows of a table; the rest is counted.
 MAX_ROWS: Final = 20
@@ -94,10 +100,12 @@ _REMEDY: Final = "Correct the rows in their file, and import the file again."
 
 
 def data(view: View) -> Page:
-    connection, shop = view.member.connection, view.shop
+    connection, shop, now = view.member.connection, view.shop, view.member.now
     rejects = shop_inputs.rejects_by_reason(connection, shop.key)
     kept = sum(one["rows"] for one in rejects if one["code"] == KEPT)
-    runs = _runs(view)
+    # The last run of each job. Its error may be about any shop.
+    last_runs = [job_runs.at(dict(row), now) for row in connection.execute(_LAST_RUNS).mappings()]
+    runs = {run["job"]: {**run, "state": _RUN_STATES[run["state"]]} for run in last_runs}
     return view.page(
         "data.html",
         max_rows=MAX_ROWS,
@@ -110,7 +118,8 @@ def data(view: View) -> Page:
             {
                 **one,
                 "kind": KINDS[one["kind"]],
-                "what_to_do": _remedy(one["code"], one["field"]),
+                "what_to_do": _REMEDIES.get(one["code"])
+                or (_OF_CURRENCY if one["field"] == "currency" else _REMEDY),
                 "examples": [_example(one["kind"], row) for row in one["examples"]],
             }
             for one in rejects
@@ -120,10 +129,10 @@ def data(view: View) -> Page:
         max_rejects=shop_inputs.MAX_REJECTS,
         drop=drop.read(view.member),
         retry=tasks.find(connection, shop.key, REJECTS),
-        identifiers=forget.KINDS,
+        identifiers=_IDENTIFIERS,
         most_waiting=forgotten.MOST_WAITING,
         persons=tasks.find(connection, shop.key, PERSONS),
-        forgotten=forgotten.last(connection, shop.key, forget.LAST),
+        forgotten=forgotten.last(connection, shop.key, _LAST_FORGOTTEN),
         unknown_forms=_unknown_forms(view),
         refresh=runs.get("refresh"),
         nightly=runs.get("nightly"),
@@ -139,11 +148,10 @@ def retry() -> Any:
         is_new = tasks.ask(member.connection, member.member.shop_key, REJECTS, RETRY, member.now)
         if is_new:
             member.record("rejects_retried")
+    message = "The rejected rows already wait for the next refresh."
     if is_new:
-        flash("The next refresh imports the rejected rows again.")
-    else:
-        flash("The rejected rows already wait for the next refresh.")
-    return redirect(url_for("dashboard.data", _anchor="rejects"))
+        message = "The next refresh imports the rejected rows again."
+    return redirect_with(message, "dashboard.data#rejects")
 
 
 def _sources(view: View) -> dict[str, Any]:
@@ -194,18 +202,8 @@ def _imports(view: View) -> list[dict[str, Any]]:
     ]
 
 
-def _runs(view: View) -> dict[str, dict[str, Any]]:
-    """The last run of each job: when it began, and its state in words. Its error may be about any shop."""
-    rows = view.member.connection.execute(_LAST_RUNS).mappings()
-    runs = [job_runs.at(dict(row), view.member.now) for row in rows]
-    return {
-        run["job"]: {"started_at": run["started_at"], "state": _RUN_STATES[run["state"]]}
-        for run in runs
-    }
-
-
 def _unknown_forms(view: View) -> list[tuple[str, int]]:
-    """(form id, events of these days) of the forms that the shop's list does not have."""
+    """Pairs (form id, events of these days) of the forms that the shop's list does not have."""
     ids = [row["formId"] for row in view.data(all_forms_funnel) if row["formName"] is None]
     edition, window = view.shop.edition, view.selection.window
     rows = DailyRows(view.member.connection, edition, window.first, window.last)
@@ -214,12 +212,8 @@ def _unknown_forms(view: View) -> list[tuple[str, int]]:
     return sorted(((id, counts[text_id(id)]) for id in ids), key=lambda form: (-form[1], form[0]))
 
 
-def _remedy(code: str, field: str) -> str:
-    return _REMEDIES.get(code) or (_OF_CURRENCY if field == "currency" else _REMEDY)
-
-
 def _example(kind: str, reject: Row[Any]) -> dict[str, str]:
-    """Where a row is, and why it was refused.
+    """The place of a row, and why it was refused.
 
     The name of a file is shown where the whole file is of this shop, as another system's export is. The
     other files may have rows of several shops: their rows are found by their keys.
@@ -246,3 +240,87 @@ def _keys(kind: str, kept: str) -> list[str]:
         for name, value in keys
         if isinstance(value, str | int) and value != ""
     ]
+
+
+_IDENTIFIERS: Final = {
+    "email": "e-mail address",
+    "customer": "customer_id",
+    "visitor": "visitor_id",
+}
+_LAST_FORGOTTEN: Final = 10
+_PLACE: Final = "dashboard.data#persons"
+_LONGEST_IDENTIFIER: Final = 255
+
+
+def forget() -> Any:
+    """`/data/forget`: show the traces of a person in the figures, with a button; once that is pressed, record
+    the request. Only a keyed hash of the person is kept; the next refresh removes the rows."""
+    member = member_request()
+    connection, shop_key = member.connection, member.member.shop_key
+    kind, text = request.form.get("kind", ""), request.form.get("identifier", "").strip()
+    if kind not in _IDENTIFIERS or not 0 < len(text) <= _LONGEST_IDENTIFIER:
+        message = f"Name the person by one identifier of at most {_LONGEST_IDENTIFIER} characters."
+        return redirect_with(message, _PLACE)
+    hasher = hasher_of_pages(connection)
+    person = forgotten.identifier_of(hasher, kind, text)
+    if "confirmed" not in request.form:
+        shop = find_shop(connection, shop_key)
+        sessions, orders = forgotten.in_figures(connection, shop_key, shop.edition, person)
+        others = forgotten.under_others(connection, shop_key, shop.edition, person)
+        return render_template(
+            "dashboard/forget.html",
+            kinds=_IDENTIFIERS,
+            kind=kind,
+            identifier=text,
+            sessions=sessions,
+            orders=orders,
+            others={other: left for other, left in others.items() if left.sessions or left.orders},
+        )
+    hashed = forgotten.identifier_hash(hasher, person)
+    try:
+        with change() as member:
+            forgotten.ask(member.connection, shop_key, hashed, member.now)
+            # Not whom: the trail is kept.
+            member.record("person_forgotten")
+    except forgotten.TooManyWait:
+        return redirect_with(
+            f"{forgotten.MOST_WAITING} persons of this shop wait to be forgotten, which is the most. "
+            "Ask again after the next refresh.",
+            _PLACE,
+        )
+    return redirect_with("The next refresh forgets this person.", _PLACE)
+
+
+# The parameters of the address, which are the fields of the form: the month and the report's figures.
+_FIELDS: Final = ("month", "orders", "gross", "refunded", "net")
+_LONGEST_FIELD: Final = 40
+
+
+def report(view: View) -> Page:
+    """`/data/report`: a month beside the shop's own report, with the cause of each difference."""
+    given = {name: request.args.get(name, "").strip()[:_LONGEST_FIELD] for name in _FIELDS}
+    connection, found, problem, apart = view.member.connection, None, "", 0
+
+    if any(given.values()):
+        try:
+            if not (given["orders"].isascii() and given["orders"].isdigit()):
+                raise ValueError(f"{given['orders']!r} is not a number of orders; write it as 120")
+            figures = int(given["orders"]), given["gross"], given["refunded"] or "0"
+            found = reconcile(query_of(connection), view.shop.shop_id, given["month"], *figures)
+            if given["net"]:
+                apart = amount_of(given["net"], found.currency) - found.report.net
+        except ValueError as error:
+            problem = str(error)
+    orders_of_month = ""
+    if found:
+        first = date.fromisoformat(f"{found.month}-01")
+        last = (first + timedelta(31)).replace(day=1) - timedelta(1)
+        orders_of_month = view.orders_address(range=f"{first}..{last}")
+    return view.page(
+        "report.html",
+        given=given,
+        found=found,
+        problem=problem,
+        apart=apart,
+        orders_of_month=orders_of_month,
+    )

@@ -39,7 +39,7 @@ _ISSUED_EARLIER: Final = "some orders used codes that were not issued in these d
 
 
 def is_used_by_others(row: Any) -> bool:
-    """True if more orders used the discount than submissions got it. Discounts that were not issued in these
+    """Whether more orders used the discount than submissions got it. Discounts that were not issued in these
     days (perhaps the shop's own) and the row `(other)` are left out."""
     return bool(0 < row["issued"] < row["orders"] and row["discountId"] != OTHER)
 
@@ -95,7 +95,12 @@ def discounts(view: View) -> Page:
     rows, sums = report.now, report.total(ROW.total)
     names = discount_names(view, rows)
     others = [row for row in rows if is_used_by_others(row)]
-    redeemed = report.total(_issued)
+
+    def of_issued(rows: Rows) -> Line:
+        issued = [row for row in rows if row["issued"]]
+        return ROW.total(issued) if issued else {}
+
+    redeemed = report.total(of_issued)
     share = _cost_share(sums)
     of_revenue = "" if share is None else f"{formatting.percent(share)} of revenue"
     return view.page(
@@ -177,12 +182,5 @@ def _all_codes(rows: Rows, sums: ComparedRow, redeemed: float | None) -> Sum:
     issued in these days got it earlier, or elsewhere: the redemption of all is then no rate."""
     is_rate = all(row["issued"] for row in rows if row["orders"])
     reason = _NONE_ISSUED if redeemed is None else _ISSUED_EARLIER
-    rate = redeemed if is_rate else None
-    line = ComparedRow({**sums.now, "redemptionRate": rate})
+    line = ComparedRow({**sums.now, "redemptionRate": redeemed if is_rate else None})
     return Sum("All codes", line, {"redemptionRate": reason})
-
-
-def _issued(rows: Rows) -> Line:
-    """The discounts issued in these days together."""
-    issued = [row for row in rows if row["issued"]]
-    return ROW.total(issued) if issued else {}

@@ -31,7 +31,9 @@ from web.pages.page_request import (
     member_request,
     release_connection,
 )
+from web.pages.rendering import redirect_with
 
+_FILE: Final = "dashboard.data#file"
 _MB: Final = 10**6
 _DECIMALS: Final = ("point", "comma")
 
@@ -114,13 +116,12 @@ def drop() -> Any:
 
 
 def take() -> Any:
-    """Have the file that is shown imported."""
+    """Ask for the import of the file that is shown."""
     with change() as member:
         file = _file_of(member)
         is_shown = file is not None and dropped_files.state(file, member.now) == "shown"
         if file is None or not is_shown or file.item != _asked() or file.result.get("question"):
-            flash("There is another file by now.", "problem")
-            return _back()
+            return redirect_with("There is another file by now.", _FILE, "problem", 303)
         most_rows = settings.ROWS_PER_SHOP_DAY.get()
         day = dropped_files.day_for(member.connection, file, most_rows, member.now)
         if tasks.ask_next(member.connection, file, LAND, day, file.item):
@@ -130,13 +131,12 @@ def take() -> Any:
 
 
 def answer() -> Any:
-    """Have the file looked at again, with the decimal mark that its member has said."""
+    """Ask for another look at the file, with the decimal mark that its member has said."""
     with change() as member:
         file = _file_of(member)
         decimal = request.form.get("decimal", "")
         if file is None or file.item != _asked() or not file.result.get("question"):
-            flash("There is another file by now.", "problem")
-            return _back()
+            return redirect_with("There is another file by now.", _FILE, "problem", 303)
         if decimal not in _DECIMALS:
             raise Refusal(422, "invalid_form", "The decimal mark is `point` or `comma`.")
         stored = landing_names.with_decimal(file.item, decimal)

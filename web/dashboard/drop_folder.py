@@ -81,12 +81,25 @@ def visible(text: str) -> str:
 def receive(root: Path, shop_id: str) -> Iterator[FileUpload]:
     """A file of a shop to be written; what is not finished at the end is removed. Raises Receiving, and
     OSError."""
-    with made_folder(root, DROPPED_FOLDER, shop_id) as folder, _part(folder) as descriptor:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    with made_folder(root, DROPPED_FOLDER, shop_id) as folder:
+        descriptor = os.open(_PART, flags, 0o600, dir_fd=folder)
         try:
-            yield FileUpload(folder, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Receiving from None
+            # Another process may have finished it before the lock.
+            if not _is_part(folder, descriptor):
+                raise Receiving
+            os.ftruncate(descriptor, 0)
+            try:
+                yield FileUpload(folder, descriptor)
+            finally:
+                if _is_part(folder, descriptor):
+                    os.unlink(_PART, dir_fd=folder)
         finally:
-            if _is_part(folder, descriptor):
-                os.unlink(_PART, dir_fd=folder)
+            os.close(descriptor)
 
 
 def remove(root: Path, shop_id: str, stored: str) -> None:
@@ -104,25 +117,6 @@ def rename(root: Path, shop_id: str, stored: str, new: str) -> bool:
             # A process that was killed may have renamed it.
             return new in os.listdir(folder)
     return True
-
-
-@contextmanager
-def _part(folder: int) -> Iterator[int]:
-    """An empty part, locked. Raises Receiving."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(_PART, flags, 0o600, dir_fd=folder)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Receiving from None
-        # Another process may have finished it before the lock.
-        if not _is_part(folder, descriptor):
-            raise Receiving
-        os.ftruncate(descriptor, 0)
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _is_part(folder: int, descriptor: int) -> bool:

@@ -10,9 +10,8 @@ from web.dashboard import formatting
 from web.dashboard.charts.days import Series, series
 from web.dashboard.compare import ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary, usual_days
-from web.dashboard.order_links import Filters
 from web.dashboard.page import View
-from web.dashboard.table import Table, columns_of, note_columns
+from web.dashboard.table import Filters, Table, columns_of, note_columns
 from web.http.parameters import ORDER_CLOCK
 from web.reports.form_analytics import TREND, form_trends
 from web.reports.revenue_by_form import revenue_by_form
@@ -38,7 +37,7 @@ def days_of_form(view: View, form_id: str) -> ComparedRows:
 
 
 def orders_of_form(view: View, form_id: str, **days: str) -> list[Filters]:
-    """Those that its figures are made of."""
+    """The orders that the figures of a form are made of."""
     return [{"form_id": form_id, **days}] if view.selection.clock == ORDER_CLOCK else []
 
 

@@ -122,7 +122,7 @@ def stated_day(text: str) -> str:
 
 
 def short_day(value: date) -> str:
-    """Without the year."""
+    """The day without its year."""
     return str(format_skeleton("MMMd", value, locale=locale()))
 
 

@@ -113,7 +113,7 @@ def _add(labels: dict[str, str], key: str, label: Any) -> None:
 
 
 def _clean(text: str) -> str:
-    """In one line, cut, and without characters that do not show or turn others round."""
+    """The text in one line, cut, and without characters that do not show or turn others round."""
     shown = " ".join(text[: 10 * LONGEST].split())
     if not shown.isprintable():
         shown = "".join(char for char in shown if char.isprintable() or char in _JOINERS).strip()

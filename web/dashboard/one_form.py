@@ -13,15 +13,14 @@ from web.dashboard.changes import Cell
 from web.dashboard.charts import bars
 from web.dashboard.compare import ComparedRow, Line, Value
 from web.dashboard.form_days import days_of_form, form_days, orders_of_form
-from web.dashboard.forms_table import shop_forms
+from web.dashboard.forms import shop_forms
 from web.dashboard.labels import Labels, labels_of_forms
-from web.dashboard.losses import STEP as STEP_LOSS
-from web.dashboard.losses import shop_losses
 from web.dashboard.one_form_crossed import crossed
-from web.dashboard.one_form_times import times
+from web.dashboard.one_form_times import time_to_buy, times
 from web.dashboard.page import Page, View
-from web.dashboard.table import Card, Reason, Table, card, columns_of
-from web.dashboard.time_to_buy import time_to_buy
+from web.dashboard.table import Reason, Table, card, columns_of
+from web.dashboard.worth_a_look import STEP as STEP_LOSS
+from web.dashboard.worth_a_look import shop_losses
 from web.http.errors import not_found
 from web.reports.form_analytics import (
     DEVICE,
@@ -36,7 +35,8 @@ from web.reports.form_analytics import (
 )
 from web.reports.response_revenue import ROW, response_revenue
 
-# The stages of a funnel, each with its figure.
+# The stages of a funnel, each with its figure (`measure`). `previous` is that of the stage before, "" for the
+# first.
 _STAGES: Final = (
     ("Viewed", "views"),
     ("Started", "starts"),
@@ -132,14 +132,25 @@ def one_form(view: View, form_id: str) -> Page:
     if form is None:
         raise not_found()
     funnel = view.compared(form_funnel, "formId", form_id=form_id).rows()[0]
-    stages, labels = _stages(funnel), labels_of_forms(view, [form_id])
-    days = days_of_form(view, form_id)
+    measures = [measure for _, measure in _STAGES]
+    stages = [
+        funnel.plus(stage=name, measure=measure, previous=previous)
+        for (name, measure), previous in zip(_STAGES, ["", *measures[:-1]], strict=True)
+    ]
+    labels, days = labels_of_forms(view, [form_id]), days_of_form(view, form_id)
+    # The note of the section says whose orders they are.
+    net, orders = _of_form("netRevenueCents"), [_of_form("orders", "orders")]
+    links = orders_of_form(view, form_id)
     devices = view.compared(form_devices, "deviceType", form_id=form_id).rows()
     visitors = view.compared(visitor_conversion, "visitorType", form_id=form_id).rows()
     return view.page(
         "one_form.html",
         form=form,
-        cards=_cards(view, funnel, days.total(TREND.total)),
+        cards=[
+            card(view, _device("submissionRate", "Submitted"), funnel),
+            card(view, _device("conversionRate", "Sign-ups that bought"), funnel),
+            card(view, net, days.total(TREND.total), more=orders, orders=links),
+        ],
         stages=_drawn_stages(view, stages),
         stage_table=Table(
             view, "stages", _STAGE_COLUMNS, stages, marks={"row": "stage"}, is_numbers=True
@@ -153,31 +164,6 @@ def one_form(view: View, form_id: str) -> Page:
         **_answers(view, form_id, labels),
         **crossed(view.whole, form_id, labels),
     )
-
-
-def _cards(view: View, funnel: ComparedRow, days: ComparedRow) -> list[Card]:
-    """The note of the section says whose orders they are."""
-    return [
-        card(view, _device("submissionRate", "Submitted"), funnel),
-        card(view, _device("conversionRate", "Sign-ups that bought"), funnel),
-        card(
-            view,
-            _of_form("netRevenueCents"),
-            days,
-            more=[_of_form("orders", "orders")],
-            orders=orders_of_form(view, funnel["formId"]),
-        ),
-    ]
-
-
-def _stages(figures: ComparedRow) -> list[ComparedRow]:
-    """The stages of the funnel: `measure` is the figure of each, and `previous` that of the stage before
-    ("" for the first)."""
-    measures = [measure for _, measure in _STAGES]
-    return [
-        figures.plus(stage=name, measure=measure, previous=previous)
-        for (name, measure), previous in zip(_STAGES, ["", *measures[:-1]], strict=True)
-    ]
 
 
 Side = tuple[str, tuple[float, float], int, Cell | None]

@@ -19,7 +19,8 @@ from web.reports.response_revenue import response_revenue
 
 # Cramér's V, in words: J. Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), for two
 # values; used here as a rule of thumb.
-_HARDLY, _SOMEWHAT = 0.1, 0.3
+_RELATED: Final = ((0.1, "hardly related"), (0.3, "somewhat related"))
+_MOST_RELATED: Final = "strongly related"
 # The most frequent answers of each question are drawn.
 _SIDE: Final = 10
 # Questions in the lists to choose from; the address takes any.
@@ -69,6 +70,10 @@ def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
         ComparedRow(cell) for cell in cells if cell["valueA"] in side_a and cell["valueB"] in side_b
     ]
 
+    def answer(name: str, field_id: str) -> Column:
+        label = labels.question(field_id)
+        return _column(name, label, text=lambda cell: labels.answer(field_id, cell[name]))
+
     def heat(value: str, other: str) -> tuple[float, bool, str] | None:
         """A cell of the heat map: the lift, whether it is of few, and the class of its colour."""
         cell = by_pair.get((value, other))
@@ -82,33 +87,27 @@ def crossed(view: View, form_id: str, labels: Labels) -> dict[str, Any]:
         tone = next((tone for tone, end in _TONES if cell["lift"] < end), _MOST_TONE)
         return cell["lift"], is_few, "" if is_few else tone
 
+    cramers_v = cells[0]["cramersV"] if cells else None
+    relation = next((word for end, word in _RELATED if (cramers_v or 0) < end), _MOST_RELATED)
     return {
         "fields": sorted({*fields[:_OPTIONS], *chosen}),
         "chosen": chosen,
         "labels": labels,
         "cross_problem": problem,
-        "cramers_v": cells[0]["cramersV"] if cells else None,
+        "cramers_v": cramers_v,
         "pairs": Table(
-            view, "pairs", _columns(chosen, labels), drawn, most=len(drawn), is_numbers=True
+            *(view, "pairs", [*map(answer, ("valueA", "valueB"), chosen), *_FIGURES], drawn),
+            most=len(drawn),
+            is_numbers=True,
         ),
         "heat_columns": side_b,
         "heat_rows": [(value, [heat(value, other) for other in side_b]) for value in side_a],
         "is_whole": len(totals_a) <= _SIDE and len(totals_b) <= _SIDE,
         "is_cut": is_cut,
-        "relation": _relation(cells) if min(len(totals_a), len(totals_b)) > 1 else "",
+        "relation": relation if min(len(totals_a), len(totals_b)) > 1 else "",
         "is_few": totals_a.total() < FEW,
         "strongest": [] if is_cut else _strongest(cells, totals_a, totals_b),
     }
-
-
-def _columns(chosen: Sequence[str], labels: Labels) -> list[Column]:
-    """The two answers with the labels of their questions, and the figures of the pair."""
-
-    def answer(name: str, field_id: str) -> Column:
-        label = labels.question(field_id)
-        return _column(name, label, text=lambda cell: labels.answer(field_id, cell[name]))
-
-    return [*map(answer, ("valueA", "valueB"), chosen), *_FIGURES]
 
 
 def _chosen(fields: Sequence[str]) -> tuple[list[str], str]:
@@ -139,13 +138,6 @@ def _side(totals: Counter[str]) -> list[str]:
     """The most frequent answers: numbers by their size, others by frequency."""
     values = [value for value, _ in totals.most_common(_SIDE)]
     return sorted(values, key=float) if all(map(_NUMBER.fullmatch, values)) else values
-
-
-def _relation(cells: Cells) -> str:
-    cramers_v = cells[0]["cramersV"]
-    if cramers_v < _HARDLY:
-        return "hardly related"
-    return "somewhat related" if cramers_v < _SOMEWHAT else "strongly related"
 
 
 def _strongest(cells: Cells, totals_a: Counter[str], totals_b: Counter[str]) -> Cells:

@@ -15,7 +15,7 @@ from web.dashboard import formatting
 from web.dashboard.ads import ad_card
 from web.dashboard.compare import ComparedRow
 from web.dashboard.daily_noise import daily_noise, summary
-from web.dashboard.forms_table import MARKS, ShopForms, form_columns, shop_forms
+from web.dashboard.forms import MARKS, ShopForms, form_columns, shop_forms
 from web.dashboard.page import Page, View
 from web.dashboard.revenue import (
     CAMPAIGN_MARKS,
@@ -112,7 +112,7 @@ def overview(view: View) -> Page:
 
 
 def _cards(view: View, revenue: ComparedRow, forms: ShopForms) -> list[Card]:
-    """That of the whole shop, then those of its forms."""
+    """The card of the whole shop, then those of its forms."""
     total, net = forms.total, "netRevenueCents"
     share, all_net = "", revenue[net]
     if forms.clock == ORDER_CLOCK and not view.selection.filters and all_net > 0:

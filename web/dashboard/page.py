@@ -1,5 +1,5 @@
 """START HERE: the parts of every page: the member's shop, the days of its address, answers for both, each
-figure beside its former one where the two can be compared (`comparable.py`).
+figure beside its former one where the two can be compared (`compare.py`).
 
 Everything is in the address, so that a page can be sent, kept and printed. A page is a GET: nothing on it
 changes anything. All of it is from one snapshot: the one in which the member was found, or, for figures and
@@ -33,9 +33,7 @@ from web.api.row_limit import OTHER
 from web.api.rows import TO_DATE, Row
 from web.dashboard.answers import Answers
 from web.dashboard.changes import PageChanges
-from web.dashboard.comparable import EVENTS, Comparable, Pair
-from web.dashboard.compare import ComparedRows, Line, Rows
-from web.dashboard.filters import chips, choices, others, read_against, read_filters
+from web.dashboard.compare import EVENTS, Comparable, ComparedRows, Line, Pair, Rows
 from web.dashboard.selection import (
     CLOCKS,
     COMPARISONS,
@@ -43,8 +41,13 @@ from web.dashboard.selection import (
     RANGES,
     Selection,
     as_many_days,
+    chips,
+    choices,
     days_to_buy,
+    others,
     range_address,
+    read_against,
+    read_filters,
     select,
 )
 from web.dashboard.statistics import Noise
@@ -242,7 +245,7 @@ class View:
 
     @cached_property
     def data_through(self) -> datetime | None:
-        """In the shop's time."""
+        """The instant before which everything that was imported is in the figures, in the shop's time."""
         text = self.answers.data_through(self.selection.window)
         return self.local_time(text) if text else None
 
@@ -284,7 +287,7 @@ class View:
         return self.sentences(find_needs(self.answers.connection, now, [key])[key])
 
     def sentences(self, found: Collection[str]) -> list[tuple[str, str]]:
-        """The same of the conditions that were found of the shop."""
+        """Like `attention`, of the conditions that were found of the shop."""
         refresh_minutes = settings.REFRESH_MINUTES.get()
         names = needs(found, self.state, self.member.now, refresh_minutes)
         return [_ATTENTION[name] for name in names]

@@ -9,12 +9,19 @@ from web.api.row_limit import OTHER
 from web.dashboard import formatting
 from web.dashboard.charts.bars import stack
 from web.dashboard.charts.days import stacked_days
-from web.dashboard.comparable import ORDERS
-from web.dashboard.compare import ComparedRow, ComparedRows, Rows
+from web.dashboard.compare import ORDERS, ComparedRow, ComparedRows, Rows
 from web.dashboard.daily_noise import daily_noise, summary, usual_days
-from web.dashboard.order_links import Filters, credited
 from web.dashboard.page import Page, View
-from web.dashboard.table import Column, Sum, Table, card, columns_of, note_columns
+from web.dashboard.table import (
+    Column,
+    Filters,
+    Sum,
+    Table,
+    card,
+    columns_of,
+    credited,
+    note_columns,
+)
 from web.dashboard.utm_tree import utm_tree
 from web.reports.attribution import ROW, attribution, attribution_daily
 from web.reports.revenue_by_utm import CAMPAIGN, revenue_by_utm
@@ -59,7 +66,7 @@ CAMPAIGN_MARKS: Final = {"source": "utmSource", "row": "utmCampaign"}
 
 
 def filters_of_campaign(row: ComparedRow) -> dict[str, str]:
-    """None of the sum of other campaigns."""
+    """The filters that choose a campaign; {} for the sum of other campaigns."""
     values = {"utm_source": row["utmSource"], "utm_campaign": row["utmCampaign"]}
     return {} if OTHER in values.values() else values
 
@@ -150,7 +157,8 @@ def campaign_rows(view: View) -> list[ComparedRow]:
 
 
 def orders_of_campaign(row: ComparedRow, column: Column) -> list[Filters]:
-    """Those that a campaign is credited with. One figure of a row leads to them: they are three lists."""
+    """The orders that a campaign is credited with. One figure of a row leads to them: they are three
+    lists."""
     if not column.main:
         return []
     return credited(utm_source=row["utmSource"], utm_campaign=row["utmCampaign"])
@@ -166,11 +174,26 @@ def days_of(view: View, revenue: ComparedRows) -> dict[str, Any]:
         former = [sum(parts) for parts in _by_day(before).values()]
     parts = [[sum(amounts[:-1]), amounts[-1]] for amounts in by_day.values()]
     usual = usual_days(view, revenue.noise_of(None, "netRevenueCents"), list(by_day))
+    columns = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
+    types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
+    rows = [
+        ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
+        for day, cents in by_day.items()
+    ]
+    day = Column("day", "Day", "text", text=lambda row: formatting.stated_day(row["day"]))
     return {
         "days": stacked_days(
             list(by_day), DAY_NAMES, parts, view.shop.currency, former, view.notes, usual
         ),
-        "day_table": _day_table(view, by_day),
+        "day_table": Table(
+            *(view, "days", [day, *columns, *note_columns(view, "day")], rows),
+            marks={"row": "day"},
+            most=len(rows),
+            is_numbers=True,
+            orders=lambda row, part: [
+                {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
+            ],
+        ),
     }
 
 
@@ -179,26 +202,3 @@ def _by_day(rows: Rows) -> dict[date, list[int]]:
     for row in rows:
         by_day.setdefault(date.fromisoformat(row["date"]), []).append(row["netRevenueCents"])
     return by_day
-
-
-def _day_table(view: View, by_day: dict[date, list[int]]) -> Table:
-    parts = [Column(name, name, "money", api="netRevenueCents") for name in CREDIT_NAMES]
-    types = dict(zip(CREDIT_NAMES, ATTRIBUTION_TYPES, strict=True))
-    rows = [
-        ComparedRow({"day": day.isoformat(), **dict(zip(CREDIT_NAMES, cents, strict=True))})
-        for day, cents in by_day.items()
-    ]
-    day = Column("day", "Day", "text", text=lambda row: formatting.stated_day(row["day"]))
-    columns = [day, *parts, *note_columns(view, "day")]
-    return Table(
-        view,
-        "days",
-        columns,
-        rows,
-        marks={"row": "day"},
-        most=len(rows),
-        is_numbers=True,
-        orders=lambda row, part: [
-            {"type": types[part.name], "range": f"{row['day']}..{row['day']}"}
-        ],
-    )

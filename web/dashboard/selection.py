@@ -5,23 +5,32 @@ last whole day, `last-month`, or what the API takes (`2026-01-01..2026-01-31`; i
 `compare`: `previous` (the same number of days before; the default), `year` (the same days a year earlier),
 `none`. `within`: the days that submissions are given to buy where they are compared. `clock`: whether
 revenue is that of the `order`s of these days (the default), or that of their `submission`s. A value that
-cannot be read leaves the page on the default and is told beside the control. Filters, and `against`, which
-stands in place of a comparison with other days, are those of `filters.py`.
+cannot be read leaves the page on the default and is told beside the control.
+
+The filters of a page (contract 4, "Filters") have their names in the API. They stand as chips above it, and
+as the values of its days to choose from. A value that no filter can have is a 400: a page of all form
+sessions would be taken for one of some. `against=device:desktop` sets the same page with another value of one
+of its filters beside it, in place of a comparison with other days: two columns, with verdicts on the
+difference.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
 from flask import request
+from werkzeug.datastructures import MultiDict
 
 from warehouse.domain.time import day_date
+from web.api.filters import FILTERS, NONE
 from web.dashboard import formatting
+from web.dashboard.answers import Answers
 from web.http.date_range import Window, parse_range
-from web.http.errors import Refusal
-from web.http.parameters import ORDER_CLOCK, SUBMISSION_CLOCK
+from web.http.errors import Refusal, malformed
+from web.http.parameters import INVALID_FILTER, ORDER_CLOCK, SUBMISSION_CLOCK, quoted
+from web.reports.filter_values import filter_values
 
 RANGES: Final = {
     "today": "Today",
@@ -46,7 +55,7 @@ KEYS: Final = {"today": "D", "yesterday": "E", "7-days": "W", "30-days": "T", "m
 class Selection:
     """`window` is shown. `range`, `compare`, `clock` and `within` (None where it is not chosen) are as in the
     address; `is_unfinished` whether the days have today; `problem` says what could not be read,
-    `days_problem` what of the days alone. `filters` are those of `filters.py`, by name, and
+    `days_problem` what of the days alone. `filters` are the page's, by name, and
     `against` is the other value of one of them (`device:desktop`), if any."""
 
     range: str
@@ -76,7 +85,7 @@ class Selection:
 
     @property
     def compared_with(self) -> str:
-        """In words."""
+        """The comparison in words."""
         return self.sides[1] or COMPARISONS[self.compare]
 
     @property
@@ -94,7 +103,9 @@ class Selection:
             if self.compare == "none":
                 return None
             if self.compare == "year":
-                return _year_before(first)
+                # The 29th of February has the 28th.
+                is_leap = (first.month, first.day) == (2, 29)
+                return first.replace(year=first.year - 1, day=28 if is_leap else first.day)
             return first - timedelta(days)
         except (OverflowError, ValueError):
             return None
@@ -211,11 +222,6 @@ def _as_days(text: str, today: date) -> str:
     return text
 
 
-def _year_before(day: date) -> date:
-    # The 29th of February has the 28th.
-    return day.replace(year=day.year - 1, day=28 if (day.month, day.day) == (2, 29) else day.day)
-
-
 def _days(first: int, last: int, today: int, timezone: str) -> Link | None:
     """Days by their numbers, under the name that they have in the list of ranges, if any."""
     try:
@@ -234,3 +240,88 @@ def _days(first: int, last: int, today: int, timezone: str) -> Link | None:
 def range_address(text: str) -> str:
     """The page at hand over other days."""
     return address(**{"range": text, "from": "", "to": ""})
+
+
+LABELS: Final = {
+    "device": "Device",
+    "visitor": "Visitors",
+    "utm_source": "Source",
+    "utm_medium": "Medium",
+    "utm_campaign": "Campaign",
+    "utm_term": "Term",
+    "utm_content": "Content",
+    "variant": "Variant",
+}
+
+
+Choices = tuple[str, str, list[tuple[str, str]]]
+"""The name of a filter in addresses, its name, and its values, each with what it is called."""
+
+
+def read_filters(asked: MultiDict[str, str]) -> dict[str, str]:
+    """The filters of an address. One without a value is none: a form sends it so. Raises the 400s."""
+    values = {each.name: each.parse([*filter(None, asked.getlist(each.name))]) for each in FILTERS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def read_against(asked: Mapping[str, str], filters: Mapping[str, str]) -> str:
+    """The other value that stands beside that of one of the page's filters (`device:desktop`); "" without
+    any. Raises the 400s: sessions that are on both sides would make their difference look small."""
+    text = asked.get("against", "")
+    if not text:
+        return ""
+    name, _, value = text.partition(":")
+    if name not in filters or filters[name] == value:
+        message = f"`against` is {quoted(text)}. Give another value of one of the page's filters"
+        raise malformed(INVALID_FILTER, f"{message}, as in `device=mobile&against=device:desktop`.")
+    next(each for each in FILTERS if each.name == name).parse([value])
+    return text
+
+
+def chips(selection: Selection) -> list[tuple[str, str, str]]:
+    """(name, value, address without it) of each filter, and of what stands beside it."""
+    against, beside = selection.against, selection.sides[1]
+
+    def without(name: str) -> str:
+        left = "" if against.startswith(f"{name}:") else against
+        return address(**{name: "", "against": left})
+
+    of_filters = [(LABELS[name], value, without(name)) for name, value in selection.filters.items()]
+    return [*of_filters, *([("against", beside, address(against=""))] if beside else [])]
+
+
+def filter_address(**values: str) -> str:
+    """The page at hand with these filters besides, by their names; an empty UTM value is one. Nothing stands
+    beside it: that may be the same value."""
+    return address(against="", **{name: value or NONE for name, value in values.items()})
+
+
+def others(
+    filters: Mapping[str, str], choices: Sequence[Choices]
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(name, values for `against`) of each filter of a page that has other values."""
+    found = [
+        (label, [(f"{name}:{value}", text) for value, text in values if value != filters[name]])
+        for name, label, values in choices
+        if name in filters
+    ]
+    return [(label, values) for label, values in found if values]
+
+
+def choices(answers: Answers, window: Window, form_id: str) -> list[Choices]:
+    """The values to choose of each filter that form sessions of these days have, or that is given. One that
+    is given has the values to choose in its place: those under the other filters."""
+    found: dict[str, dict[str, str]] = {name: {} for name in LABELS}
+    for given in ("", *answers.filters):
+        others = {name: text for name, text in answers.filters.items() if name != given}
+        for row in answers.under(others).data(filter_values, window, form_id):
+            if row["filter"] == given or (not given and row["filter"] not in answers.filters):
+                text = f"{row['value']} ({formatting.count(row['views'])})"
+                found[row["filter"]][row["value"]] = text
+    for name, value in answers.filters.items():
+        found[name].setdefault(value, value)
+    return [
+        (name, LABELS[name], [*texts.items()])
+        for name, texts in found.items()
+        if texts.keys() - {NONE} or name in answers.filters
+    ]

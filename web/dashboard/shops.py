@@ -25,8 +25,7 @@ from web.api.equal_age import window_days
 from web.auth import sessions
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import formatting
-from web.dashboard.comparable import EVENTS, ORDERS, Pair
-from web.dashboard.compare import ComparedRow, Line
+from web.dashboard.compare import EVENTS, ORDERS, ComparedRow, Line, Pair
 from web.dashboard.page import Page, View, find_needs
 from web.dashboard.selection import select as select_days
 from web.dashboard.table import Column, Table, columns_of
@@ -75,7 +74,13 @@ _COLUMNS: Final = (
 
 def shops(view: View) -> Page:
     entered, person = {key for key, _ in view.member.shops}, view.member.member
-    known = find_shops(view.answers.connection, _keys(view))
+    # The shops of a member; for an operator the others, too, by their ids as far as the page takes them.
+    keys = [key for key, _ in view.member.shops]
+    if person.adds_shops:
+        others = select(shop_table.c.shop_key).where(shop_table.c.shop_key.not_in(keys))
+        rest = others.order_by(shop_table.c.shop_id).limit(max(_MOST - len(keys), 0))
+        keys += view.answers.connection.scalars(rest)
+    known = find_shops(view.answers.connection, keys)
     editions = [shop.edition for shop in known if shop.edition]
     events, orders = (_days_of(view.answers.connection, name, editions) for name in _SUMMARIES)
     views = [_view_of(view, shop, events, orders) for shop in known]
@@ -109,16 +114,6 @@ def shops(view: View) -> Page:
         has_others=any(not row["isEntered"] for row in rows),
         most=_MOST if len(rows) == _MOST and person.adds_shops else 0,
     )
-
-
-def _keys(view: View) -> list[int]:
-    """Those of a member, and of an operator the others, too, by their ids as far as the page takes them."""
-    keys = [key for key, _ in view.member.shops]
-    if not view.member.member.adds_shops:
-        return keys
-    others = select(shop_table.c.shop_key).where(shop_table.c.shop_key.not_in(keys))
-    rest = others.order_by(shop_table.c.shop_id).limit(max(_MOST - len(keys), 0))
-    return [*keys, *view.answers.connection.scalars(rest)]
 
 
 _SUMMARIES: Final = ("all_forms", "attribution")
@@ -174,7 +169,7 @@ def _rows(
     submissions = read_submissions(connection, editions, first, last)
 
     def line(view: View, days: Window, within: int | None = None) -> dict[str, Any]:
-        """With `within`, what sign-ups bought is at equal age."""
+        """The figures of a shop. With `within`, what sign-ups bought is at equal age."""
         edition = view.shop.edition
         is_shown = orders["edition"] == edition
         is_shown &= (days.first <= orders["day"]) & (orders["day"] <= days.last)

@@ -116,8 +116,8 @@ def p_different(hits: int, trials: int, other_hits: int, other_trials: int) -> f
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How much a daily value moves by itself: the mean of each weekday (day number modulo 7), the standard
-    deviation of the residuals around them, and their degrees of freedom."""
+    """The amount by which a daily value moves by itself: the mean of each weekday (day number modulo 7), the
+    standard deviation of the residuals around them, and their degrees of freedom."""
 
     usual: tuple[float, ...]
     deviation: float
@@ -130,7 +130,7 @@ class Noise:
         return usual + sum(self.usual[(first + day) % _WEEK] for day in range(rest))
 
     def usual_day(self, day: int, *, is_count: bool = False) -> tuple[float, float]:
-        """From where to where 19 of 20 days lie, of those on its weekday."""
+        """The band in which 19 of 20 days lie, of those on its weekday: from, to."""
         usual, variance = self.usual[day % _WEEK], self.deviation**2
         reach = Z * sqrt(max(variance, usual) if is_count else variance)
         return max(usual - reach, 0.0), usual + reach
@@ -211,8 +211,8 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def benjamini_hochberg(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
-    """Which of the p-values to believe, in their order, so that on average at most this share of what is
-    believed is chance. Where all is chance, any is believed with at most this probability."""
+    """Tell for each p-value, in their order, whether to believe it, so that on average at most this share of
+    what is believed is chance. Where all is chance, any is believed with at most this probability."""
     believed, most = 0, len(p_values)
     for rank, p_value in enumerate(sorted(p_values), 1):
         if p_value <= level * rank / most:

@@ -17,19 +17,48 @@ from typing import Any, Final, NamedTuple
 from flask import request
 
 from warehouse.domain.figures import FIGURES, MONEY, PERCENT, Figure
+from warehouse.domain.vocabulary import ATTRIBUTION_TYPES, UNATTRIBUTED
 from web.api.csv_table import guarded_text
 from web.api.rows import Row
 from web.dashboard import formatting
 from web.dashboard.changes import Attributes, Cell
 from web.dashboard.compare import ComparedRow, Line, Value
-from web.dashboard.filters import filter_address
-from web.dashboard.order_links import SUMS_OF_ORDERS, Filters, order_links
 from web.dashboard.page import View
-from web.dashboard.selection import address
+from web.dashboard.selection import address, filter_address
 
 # Rows of a table; a page stays light however many there are.
 MOST_ROWS: Final = 100
 _DOWN: Final = "-"
+
+# Filters of `GET /v1/orders`, with `range` for a part of the days that are shown.
+Filters = Mapping[str, str]
+
+CREDITED: Final = {
+    "discount_code": "by a code",
+    "customer": "by the customer",
+    "visitor": "by the visitor",
+    "unattributed": "to no form",
+}
+# The figures that orders add up to, by their names in the API.
+SUMS_OF_ORDERS: Final = frozenset(
+    ("orders", "grossRevenueCents", "totalRefundedCents", "netRevenueCents", "attributedOrders")
+) | {"attributedNetRevenueCents"}
+
+
+def credited(**filters: str) -> list[Filters]:
+    """All that are credited to a form, in parts: a list of orders has one way of credit, or all."""
+    return [{"type": kind, **filters} for kind in ATTRIBUTION_TYPES[:UNATTRIBUTED]]
+
+
+def order_links(view: View, parts: Sequence[Filters]) -> list[tuple[str, str]]:
+    """(words, address) of each part; nothing for members who may not see orders."""
+    links = [
+        (f"orders {CREDITED[part['type']]}" if len(parts) > 1 else "its orders", address)
+        for part in parts
+        if (address := view.orders_address(**part))
+    ]
+    return links if len(links) == len(parts) else []
+
 
 Reason = str | Callable[[ComparedRow], str]
 
@@ -77,7 +106,7 @@ class Column:
 
     @property
     def place(self) -> str | None:
-        """Its name in addresses."""
+        """The name of the column in addresses."""
         return self.name if self.sort == "" else self.sort
 
     def text_of(self, row: ComparedRow) -> str | None:
@@ -139,7 +168,7 @@ class Column:
         ]
 
     def sort_key(self, row: ComparedRow) -> Any:
-        """None where there is no value."""
+        """The value to sort by; None where there is none."""
         if self._is_nothing(row.now):
             return None
         if self.key:
@@ -266,7 +295,7 @@ class Table:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """Those that are shown."""
+        """The columns that are shown."""
         if self.is_numbers and not self.is_open:
             return []
         shown = [column for column in self.every if self.is_open or not column.deep]
@@ -300,7 +329,7 @@ class Table:
 
     @cached_property
     def rows(self) -> Sequence[ComparedRow]:
-        """All, as they are in order; those without a value last."""
+        """All rows, as they are in order; those without a value last."""
         if not self.column:
             return self.given
         column = next(each for each in self.every if each.place == self.column)
@@ -311,7 +340,7 @@ class Table:
 
     @property
     def gap(self) -> int:
-        """How many rows are left out in the middle of those that are shown."""
+        """The number of rows that are left out in the middle of those that are shown."""
         return max(len(self.rows) - 2 * self.ends, 0) if self.ends and not self.is_open else 0
 
     @cached_property

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Final
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request
 from sqlalchemy import text
 
 from warehouse.domain.landing_names import is_dropped
@@ -16,6 +16,7 @@ from web.api.forms_table import form_names
 from web.dashboard.drop_folder import file_name
 from web.http.api_key_auth import find_shop
 from web.pages.page_request import MemberRequest, change, member_request
+from web.pages.rendering import redirect_with
 
 # The kinds of imports that do not stand (file ""), and the files that brought or replaced rows. Imports of
 # rows of several shops have the shop key 0.
@@ -52,14 +53,13 @@ def undo() -> Any:
     """Show what would move, with a button; once that is pressed, the import stands no longer."""
     member = member_request()
     connection, shop_key = member.connection, member.member.shop_key
-    back = redirect(url_for("dashboard.data", _anchor="imports"), 303)
+    too_late = "This import can no longer be undone.", "dashboard.data#imports", "problem", 303
     number = request.form.get("import", "")
     imported = None
     if number.isascii() and number.isdigit() and len(number) <= _LONGEST:
         imported = imports.find_of_shop(connection, shop_key, int(number), member.now)
     if imported is None:
-        flash("This import can no longer be undone.", "problem")
-        return back
+        return redirect_with(*too_late)
     name = file_name(imported.file)
     if "confirmed" not in request.form:
         shop = find_shop(connection, shop_key)
@@ -83,8 +83,6 @@ def undo() -> Any:
         is_asked = imports.ask_undo(member.connection, shop_key, imported, member.now)
         if is_asked:
             member.record("file_undone", name)
-    if is_asked:
-        flash("The next refresh undoes this import.")
-    else:
-        flash("This import can no longer be undone.", "problem")
-    return back
+    if not is_asked:
+        return redirect_with(*too_late)
+    return redirect_with("The next refresh undoes this import.", "dashboard.data#imports", code=303)

@@ -69,7 +69,16 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
     report = view.compared(revenue_by_utm, dimension="hierarchy")
     paths = _branches(report.now)
     _add_sign_ups(view, paths, campaigns)
-    _add_costs(view, paths)
+    # An ad campaign belongs to the branch that has all of its sign-ups and orders; to the root alone where it
+    # has none, or those of several sources.
+    places, spend = _places(view), dict[Path, list[dict[str, Any]]]()
+    for row in view.data(ad_spend)["rows"]:
+        if row["provider"]:
+            path = places.get((row["provider"], row["campaignId"]), ())
+            for depth in range(len(path) + 1):
+                spend.setdefault(path[:depth], []).append(row)
+    for path in spend.keys() & paths.keys():
+        paths[path].costs = costs(view, spend[path])
     root = paths[()]
     for path in sorted(paths, key=len, reverse=True):
         branch = paths[path]
@@ -77,10 +86,15 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
         if branch is not root and not any(child.value or child.below for child in branch.below):
             # Nothing is known further down.
             branch.below = []
-    _trim(root)
+    # All but the branches with most net revenue are left out. A branch has no more of it than the one that it
+    # grows from, which comes first: none is left in the air.
+    ranked = sorted(_downwards(root), key=lambda branch: -branch.net)
+    shown = {id(branch) for branch in ranked[: _BRANCHES + 1]}
+    for branch in ranked:
+        branch.left_out = [child for child in branch.below if id(child) not in shown]
+        branch.below = [child for child in branch.below if id(child) in shown]
     pair = report.pair_of(_NET)
     fair, before = map(_branches, report.read(pair)) if pair and not pair.reason else (None, None)
-    shown = {id(branch) for branch in _downwards(root)}
     noises = {depth: _noise(view, depth) for depth in (1, 2)} if fair is not None else {}
     for path, branch in paths.items():
         if id(branch) in shown:
@@ -93,7 +107,7 @@ def utm_tree(view: View, campaigns: Sequence[ComparedRow]) -> Branch:
 
 
 def _noise(view: View, depth: int) -> Callable[[Path], Noise | None]:
-    """That of the net revenue of sources, or of campaigns."""
+    """The noise of the net revenue of sources, or of campaigns."""
     places = (_SOURCE, _CAMPAIGN)[:depth]
 
     def key(path: Path) -> int:
@@ -108,7 +122,8 @@ def _noise(view: View, depth: int) -> Callable[[Path], Noise | None]:
 
 
 def _add_sign_ups(view: View, paths: dict[Path, Branch], campaigns: Sequence[ComparedRow]) -> None:
-    """Each campaign's, and those of its source. A source without orders has no branch."""
+    """Add the sign-ups of each campaign to its branch and to that of its source. A source without orders has
+    none."""
     bought: dict[Path, list[Value]] = {}
     for row in campaigns:
         rate = row.rate("convertedSubmissions", "submissionCount")
@@ -122,19 +137,6 @@ def _add_sign_ups(view: View, paths: dict[Path, Branch], campaigns: Sequence[Com
             paths[each].sign_ups = sum(rate.now[1] for rate in rates)
             bought_of_path = ComparedRow({"value": Value((hits, trials))})
             paths[each].bought = _BOUGHT.cell(view, bought_of_path)
-
-
-def _add_costs(view: View, paths: dict[Path, Branch]) -> None:
-    """An ad campaign belongs to the branch that has all of its sign-ups and orders; to the root alone where
-    it has none, or those of several sources."""
-    places, rows = _places(view), dict[Path, list[dict[str, Any]]]()
-    for row in view.data(ad_spend)["rows"]:
-        if row["provider"]:
-            path = places.get((row["provider"], row["campaignId"]), ())
-            for depth in range(len(path) + 1):
-                rows.setdefault(path[:depth], []).append(row)
-    for path in rows.keys() & paths.keys():
-        paths[path].costs = costs(view, rows[path])
 
 
 def _places(view: View) -> dict[Campaign, Path]:
@@ -182,18 +184,6 @@ def _branches(rows: Rows) -> dict[Path, Branch]:
 def _add(branch: Branch, row: Line) -> None:
     branch.orders += row["orders"]
     branch.net += row["netRevenueCents"]
-
-
-def _trim(root: Branch) -> None:
-    """Leave out all but the branches with most net revenue.
-
-    A branch has no more of it than the one that it grows from, which comes first: none is left in the air.
-    """
-    ranked = sorted(_downwards(root), key=lambda branch: -branch.net)
-    shown = {id(branch) for branch in ranked[: _BRANCHES + 1]}
-    for branch in ranked:
-        branch.left_out = [child for child in branch.below if id(child) not in shown]
-        branch.below = [child for child in branch.below if id(child) in shown]
 
 
 def _downwards(root: Branch) -> Iterator[Branch]:

@@ -1,30 +1,31 @@
 """The addresses of the dashboard."""
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Iterator
+from io import StringIO
 from typing import Any, Final
 
 from flask import Response, request
 from flask.blueprints import BlueprintSetupState
 
 from web import reports
+from web.api.csv_table import BYTE_ORDER_MARK
 from web.auth.permissions import MANAGE_CONNECTIONS
 from web.dashboard import drop, formatting
 from web.dashboard.ads import ads
-from web.dashboard.charts.histogram import sparkline
+from web.dashboard.charts.bars import sparkline
 from web.dashboard.customers import customers, old_enough
-from web.dashboard.data import data, retry
+from web.dashboard.data import data, forget, report, retry
 from web.dashboard.discounts import discounts
-from web.dashboard.forget import forget
 from web.dashboard.forms import forms
 from web.dashboard.one_form import one_form
 from web.dashboard.orders import one_order, orders
 from web.dashboard.overview import overview
 from web.dashboard.page import Page, View, open_view
-from web.dashboard.report import report
 from web.dashboard.revenue import revenue
 from web.dashboard.selection import Selection, address, carried, has_chosen_days
 from web.dashboard.shops import shops
-from web.dashboard.table_csv import csv_of
+from web.dashboard.table import Table
 from web.dashboard.undo import undo
 from web.http.errors import STATIC, asks_for_page, malformed, not_found
 from web.pages import page_request
@@ -109,7 +110,7 @@ def _add(
 
 
 def _require_days(view: View) -> None:
-    """Raises the 400: a file of other days than were asked for would be taken for theirs."""
+    """Raise the 400: a file of other days than were asked for would be taken for theirs."""
     if view.selection.days_problem:
         raise malformed("invalid_range", view.selection.days_problem)
 
@@ -122,6 +123,33 @@ def _csv(view: View) -> Response:
     if "{id}" in path and view.form(form_id) is None:
         raise not_found()
     return view.answers.csv(path, view.selection.window, form_id, asked)
+
+
+def csv_of(page: Page, name: str) -> Response:
+    """All rows of the page's table of this name. Raises the 404 where the page has none."""
+    tables = {each.name: each for each in _tables(page.values)}
+    if name not in tables:
+        raise not_found()
+    text = StringIO(newline="")
+    text.write(BYTE_ORDER_MARK)
+    delimiter = ";" if formatting.decimal_mark() == "," else ","
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
+    writer.writerows(tables[name].plain)
+    selection = page.view.selection
+    filtered = "_filtered" if tables[name].view.answers.filters else ""
+    file = f"{name}_{selection.first}_{selection.last}{filtered}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{file}"'}
+    return Response(
+        text.getvalue(), 200, headers, content_type="text/csv; charset=utf-8; header=present"
+    )
+
+
+def _tables(values: Any) -> Iterator[Table]:
+    for value in values.values():
+        if isinstance(value, Table):
+            yield value
+        elif isinstance(value, dict):
+            yield from _tables(value)
 
 
 _add("/", "overview", overview)

@@ -15,7 +15,6 @@ from web.http.services import services_of
 from web.pages import (
     account,
     connections,
-    form_codes,
     members,
     notes,
     page_request,
@@ -28,7 +27,7 @@ from web.pages.session_cookie import PageSessions
 
 _BLUEPRINTS: Final = (
     *(module.blueprint for module in (sign_in_pages, connections, members, setup, seen_forms)),
-    *(form_codes.blueprint, notes.blueprint, connections.activity, account.blueprint),
+    *(seen_forms.codes, notes.blueprint, connections.activity, account.blueprint),
 )
 
 

@@ -3,7 +3,7 @@ another shop, signs out."""
 
 from typing import Any, Final
 
-from flask import flash, make_response, redirect, request, session, url_for
+from flask import make_response, redirect, request, session
 
 from web.auth import passwords, sessions
 from web.auth import sign_in as auth
@@ -13,8 +13,7 @@ from web.http.services import services
 from web.pages import browser_cookie, page_request
 from web.pages.forms import ChangePasswordForm
 from web.pages.page_request import FORM, change, member_request, members_blueprint
-from web.pages.rendering import form_page
-from web.pages.return_address import same_view
+from web.pages.rendering import form_page, redirect_with, same_view
 
 blueprint: Final = members_blueprint("account", __name__)
 
@@ -47,8 +46,9 @@ def show() -> Any:
         form.old.errors = ["This is not your current password."]
         return _page(form)
     page_request.start_session(token)
-    flash("Your password is changed. You are signed out everywhere else.")
-    return redirect(url_for("account.show"))
+    return redirect_with(
+        "Your password is changed. You are signed out everywhere else.", "account.show"
+    )
 
 
 @blueprint.post("/account/sign-ins/<sign_in_id>/end")
@@ -60,8 +60,7 @@ def end_sign_in(sign_in_id: str | None = None) -> Any:
         number = "1 sign-in" if ended == 1 else f"{ended} sign-ins"
         if ended:
             page.record("sign_ins_ended", number)
-    flash(f"Ended {number}.")
-    return redirect(url_for("account.show"))
+    return redirect_with(f"Ended {number}.", "account.show")
 
 
 @blueprint.post("/shop")
@@ -83,8 +82,7 @@ def sign_out() -> Any:
         sessions.end(page.connection, page.member.token)
         page.record("signed_out")
     session.clear()
-    flash("You are signed out.")
-    return redirect(url_for("sign_in.sign_in"))
+    return redirect_with("You are signed out.", "sign_in.sign_in")
 
 
 def _key_among(shops: list[tuple[int, str]], wanted: str) -> int:

@@ -23,13 +23,13 @@ from web.pages.page_request import (
     own_key,
     read_form,
 )
-from web.pages.rendering import form_page
-from web.pages.return_address import own_page_or
+from web.pages.rendering import form_page, own_page_or, redirect_with
 
 blueprint: Final = members_blueprint("connections", __name__)
 activity: Final = members_blueprint("activity", __name__)
 _manages: Final = needs(permissions.MANAGE_CONNECTIONS, "see and change keys")
 
+_LIST: Final = "connections.show"
 _RECENT_EVENTS: Final = 10
 _EVENTS_OF_A_PAGE: Final = 50
 
@@ -82,12 +82,11 @@ def new_key() -> Any:
                 credential_id=f"cred_{form_id(form)[:24]}",
             )
     except OperatorError as error:
-        return _listed(f"No key was created: {error}.", "problem")
+        return redirect_with(f"No key was created: {error}.", _LIST, "problem")
     except IntegrityError:
-        return _listed(
-            "The form was sent twice. Its key is in the list; it was shown once.", "problem"
-        )
-    return _created(key)
+        message = "The form was sent twice. Its key is in the list; it was shown once."
+        return redirect_with(message, _LIST, "problem")
+    return render_template("key_created.html", key=key, base_url=own_address())
 
 
 @blueprint.route("/connections/<credential_id>/rotate", methods=FORM)
@@ -101,7 +100,7 @@ def rotate(credential_id: str) -> Any:
     expires = api_keys.last_day(key.expires_at) if key.expires_at else ""
     form = read_form(RotateForm, expires=expires, grace="24h")
     if request.method != "POST" and not api_keys.can_rotate(key, page.now):
-        return _listed(cannot, "problem")
+        return redirect_with(cannot, _LIST, "problem")
     if not form.validate_on_submit():
         return form_page("key_rotate.html", form, key=key, grace_labels=GRACE_LABELS)
     try:
@@ -113,17 +112,17 @@ def rotate(credential_id: str) -> Any:
                 expires_at=form.expires.instant,
             )
     except api_keys.KeyNotActive:
-        return _listed(cannot, "problem")
+        return redirect_with(cannot, _LIST, "problem")
     except OperatorError as error:
-        return _listed(f"No key was created: {error}.", "problem")
-    return _created(new)
+        return redirect_with(f"No key was created: {error}.", _LIST, "problem")
+    return render_template("key_created.html", key=new, base_url=own_address())
 
 
 @blueprint.route("/connections/write-keys/new", methods=FORM)
 @_manages
 def new_write_key() -> Any:
     form = read_form(NewWriteKeyForm, once=token_urlsafe(16))
-    next_page = own_page_or(url_for("connections.show"))
+    next_page = own_page_or(url_for(_LIST))
     if not form.validate_on_submit():
         return form_page("write_key_new.html", form, next_page=next_page)
     try:
@@ -157,19 +156,8 @@ def revoke(credential_id: str = "", text: str = "") -> Any:
         keys.revoke(page.change, identifier)
     if text:
         name = key.name or key.text
-        return _listed(f"The line {name} is revoked. It stops working in a moment.")
-    return _listed(f"The key {key.name or key.hint} is revoked and no longer works.")
-
-
-def _listed(message: str, kind: str = "message") -> Any:
-    """Go back to the list, with a message."""
-    flash(message, kind)
-    return redirect(url_for("connections.show"))
-
-
-def _created(key: str) -> str:
-    base_url = own_address()
-    return render_template("key_created.html", key=key, base_url=base_url)
+        return redirect_with(f"The line {name} is revoked. It stops working in a moment.", _LIST)
+    return redirect_with(f"The key {key.name or key.hint} is revoked and no longer works.", _LIST)
 
 
 @activity.get("/activity", endpoint="show")

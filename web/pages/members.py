@@ -7,7 +7,7 @@ changes their own: so a member who manages the shop is always left.
 
 from typing import Any, Final
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request, url_for
 from flask_wtf import FlaskForm
 from sqlalchemy import Connection
 from wtforms import SelectMultipleField
@@ -28,7 +28,7 @@ from web.pages.page_request import (
     members_blueprint,
     needs,
 )
-from web.pages.rendering import form_page
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("members", __name__)
 _manages: Final = needs(MANAGE_CONNECTIONS, "see and change members")
@@ -39,7 +39,7 @@ class PermissionsForm(FlaskForm):
 
 
 class InvitationForm(FirstMemberForm, PermissionsForm):
-    """Whom to invite, and what they may do."""
+    """The person to invite, and what they may do."""
 
 
 @blueprint.get("/members")
@@ -84,7 +84,8 @@ def withdraw() -> Any:
     email = request.form.get("email", "")
     with change() as page:
         is_ended = invitations.withdraw(page.change, page.member.shop_key, email)
-    return _listed(f"The invitation of {email} is withdrawn." if is_ended else "It has ended.")
+    ended = f"The invitation of {email} is withdrawn." if is_ended else "It has ended."
+    return redirect_with(ended, "members.show")
 
 
 @blueprint.route("/members/<int:member_key>", methods=FORM)
@@ -105,7 +106,7 @@ def edit(member_key: int) -> Any:
         kept = {one for one in member.permissions if one not in page.member.permissions}
         require_given(page.member.permissions, {*chosen} - {*member.permissions})
         members.set_permissions(page.change, member, {*chosen} | kept)
-    return _listed(f"The permissions of {member.email} are changed.")
+    return redirect_with(f"The permissions of {member.email} are changed.", "members.show")
 
 
 @blueprint.post("/members/<int:member_key>/remove")
@@ -115,7 +116,7 @@ def remove(member_key: int) -> Any:
         member = _find(page, member_key)
         require_given(page.member.permissions, member.permissions)
         members.disable(page.change, member)
-    return _listed(f"{member.email} is no member any more.")
+    return redirect_with(f"{member.email} is no member any more.", "members.show")
 
 
 def _enabled(connection: Connection, shop_id: str) -> list[Member]:
@@ -138,8 +139,3 @@ def _closed() -> dict[str, str]:
     own = member_request().member.permissions
     reason = "You do not have it, so you cannot give or take it."
     return {permission: "" if permission in own else reason for permission in PERMISSIONS}
-
-
-def _listed(message: str) -> Any:
-    flash(message)
-    return redirect(url_for("members.show"))

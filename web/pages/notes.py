@@ -3,7 +3,7 @@ and takes one away."""
 
 from typing import Any, Final
 
-from flask import flash, redirect, request, url_for
+from flask import request
 from flask_wtf import FlaskForm
 from wtforms import StringField
 from wtforms.validators import ValidationError
@@ -22,7 +22,7 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("notes", __name__, prefix="/notes")
 _NEED: Final = EDIT_FORMS, "write notes"
@@ -66,17 +66,14 @@ def show() -> Any:
         shop_key = page.member.shop_key
         same_day = notes.of_days(page.connection, shop_key, day, day)
         if any(one.text == text for one in same_day):
-            flash("This note is there already.", "note")
-            return _to_list()
+            return redirect_with("This note is there already.", "notes.show", "note")
         try:
             new = Note(uuid7(page.now), day, text, page.now)
             notes.add(page.connection, shop_key, new)
         except notes.TooManyNotes as error:
-            flash(str(error), "problem")
-            return _to_list()
+            return redirect_with(str(error), "notes.show", "problem")
         page.record("note_written", f"{form.day.data}: {text}")
-    flash("The note is written.")
-    return _to_list()
+    return redirect_with("The note is written.", "notes.show")
 
 
 @blueprint.post("/<note_id>/delete")
@@ -88,9 +85,4 @@ def delete(note_id: str) -> Any:
         if written is not None:
             notes.remove(page.connection, page.member.shop_key, note_id)
             page.record("note_deleted", f"{day_date(written.day)}: {written.text}")
-    flash("The note is taken away.")
-    return _to_list()
-
-
-def _to_list() -> Any:
-    return redirect(url_for("notes.show"))
+    return redirect_with("The note is taken away.", "notes.show")

@@ -234,7 +234,7 @@ def _with_checks(blueprint: Blueprint) -> Blueprint:
     blueprint.before_request(_check_form)
     blueprint.after_request(add_headers)
     blueprint.register_error_handler(NotAllowed, _refuse)
-    blueprint.register_error_handler(passwords.Busy, _refuse_for_now)
+    blueprint.register_error_handler(passwords.Busy, _refuse)
     blueprint.register_error_handler(SignInEnded, lambda _error: _redirect_to_sign_in())
     return blueprint
 
@@ -307,11 +307,9 @@ def _require_member() -> Response | None:
     return None
 
 
-def _refuse(error: NotAllowed) -> Any:
-    return current_app.handle_user_exception(Refusal(403, "not_allowed", str(error)))
-
-
-def _refuse_for_now(_error: passwords.Busy) -> Any:
-    message = "Too many people are signing in at once. Go back, and try again in a few seconds."
-    busy = Refusal(503, CODES[503], message, {"Retry-After": "2"})
-    return current_app.handle_user_exception(busy)
+def _refuse(error: NotAllowed | passwords.Busy) -> Any:
+    refusal = Refusal(403, "not_allowed", str(error))
+    if isinstance(error, passwords.Busy):
+        message = "Too many people are signing in at once. Go back, and try again in a few seconds."
+        refusal = Refusal(503, CODES[503], message, {"Retry-After": "2"})
+    return current_app.handle_user_exception(refusal)

@@ -1,9 +1,21 @@
 """The rendering of pages: their headers, the error page, and the helpers that templates use."""
 
+import re
 from datetime import date, datetime
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
-from flask import Flask, Response, make_response, render_template, request, session, url_for
+from flask import (
+    Flask,
+    Response,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
 from flask_wtf import FlaskForm
 from markupsafe import Markup
 
@@ -17,7 +29,7 @@ from web.auth.permissions import (
     SCOPE_DESCRIPTIONS,
 )
 from web.http.current_request import is_static_file, request_id
-from web.http.errors import Refusal
+from web.http.errors import SETTINGS, Refusal, is_page
 from web.pages import language
 from web.pages.session_cookie import TOKEN
 
@@ -98,6 +110,14 @@ def form_page(template: str, form: FlaskForm, **values: Any) -> tuple[str, int]:
     return render_template(template, form=form, **values), 422 if form.is_submitted() else 200
 
 
+def redirect_with(message: str, page: str, kind: str = "message", code: int = 302) -> Any:
+    """Redirect to a page, and show a message there: of the kind `message`, `note` or `problem`. `page` is the
+    name of its address, perhaps with a place on it (`setup.show#forms`)."""
+    flash(message, kind)
+    name, _, place = page.partition("#")
+    return redirect(url_for(name, _anchor=place or None), code)
+
+
 def time_element(instant: int) -> Markup:
     """An instant in UTC, in the language of the browser; an attribute of the element has it exactly."""
     return _element(instant, language.utc_instant(from_micros(instant)))
@@ -128,3 +148,35 @@ def mark_current(section: str) -> Markup:
 
 def _element(instant: int, text: str) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(iso_millis(instant), text)
+
+
+# Nothing here can be read as an address of another site. The query may be any (RFC 3986, 3.4).
+_OWN_PAGE: Final = re.compile(r"(/|(/[A-Za-z0-9_-]+)+)(\?[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?")
+
+# The parameters that mean the same in every shop.
+_DAYS: Final = ("range", "compare", "from", "to")
+_SETTINGS_PAGES: Final = ("connections", "members", "activity", "account")
+
+
+def is_own_page(address: str) -> bool:
+    """Whether a browser can be sent to an address (a path, with or without a query)."""
+    return bool(_OWN_PAGE.fullmatch(address))
+
+
+def own_page_or(page: str) -> str:
+    """The page that the address of the request at hand names as the next one (`next`), or this page."""
+    stated = request.args.get("next", "")
+    return stated if is_own_page(stated) else page
+
+
+def same_view(address: str) -> str:
+    """The address of the same page for another shop. Keeps the page and the days. A form or a key becomes the
+    list it is in."""
+    path, _, query = address.partition("?")
+    if not is_own_page(address) or not is_page(path):
+        return "/"
+    _, first, *rest = path.split("/")
+    if f"/{first}" == SETTINGS:
+        return f"{SETTINGS}/{rest[0]}" if rest and rest[0] in _SETTINGS_PAGES else "/"
+    days = [(name, value) for name, value in parse_qsl(query) if name in _DAYS]
+    return f"/{first}?{urlencode(days)}" if days else f"/{first}"

@@ -1,13 +1,16 @@
 """`/setup/forms`, the forms that were seen on a shop's pages: the list that the page of Set up has and its
 script asks for again, and what a member makes of one of them: another name, left out, merged into another
-form, split by a page, and all of that undone."""
+form, split by a page, and all of that undone.
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+`/discounts/code`: the form to which a discount code belongs that no form reports, and the undoing of that."""
+
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 from flask import Response, flash, redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
+from sqlalchemy import bindparam, select
 from wtforms import IntegerField, SelectField
 from wtforms.validators import InputRequired, NumberRange
 
@@ -16,9 +19,11 @@ from warehouse.domain import text_rules
 from warehouse.domain.hash_ids import text_id
 from warehouse.domain.time import MICROS_PER_SECOND, local_day
 from warehouse.forms import form_rules, form_sightings, seen_forms
+from warehouse.forms.form_rules import is_counted
 from warehouse.forms.seen_forms import SeenForm
 from warehouse.settings import REFRESH_MINUTES
-from warehouse.shops import recomputing
+from warehouse.shops import shop_state
+from warehouse.tables import form as form_table
 from web.auth.permissions import EDIT_FORMS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
 from web.http.errors import not_found
@@ -33,11 +38,13 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("seen_forms", __name__, prefix="/setup/forms")
+codes: Final = members_blueprint("form_codes", __name__, prefix="/discounts/code")
 _edits: Final = needs(EDIT_FORMS, "change how forms are counted")
 
+_LIST: Final = "setup.show#forms"
 # Days of the line of a form's events.
 _DAYS: Final = 28
 # Forms of a page of the list, and of the list of forms to merge one into.
@@ -50,15 +57,6 @@ _FEW: Final = 2
 _MOST_FEW: Final = 1_000_000
 # The token of a button expires after an hour.
 _BUTTONS_WORK: Final = 900 * MICROS_PER_SECOND
-
-
-class SeenFormsPage(NamedTuple):
-    """A page of the list: its number of `pages`, the forms before it, and `all` of them."""
-
-    number: int
-    pages: int
-    before: int
-    all: int
 
 
 class RenameForm(FlaskForm):
@@ -88,7 +86,7 @@ def recomputing_page(template: str, form: FlaskForm, **values: Any) -> tuple[str
     return form_page(
         template,
         form,
-        recomputing=recomputing.read(page.connection, page.member.shop_key),
+        recomputing=shop_state.read_recomputing(page.connection, page.member.shop_key),
         refresh_minutes=REFRESH_MINUTES.get(),
         **values,
     )
@@ -111,8 +109,16 @@ def listed() -> Response:
 
 
 def ago_of(page: MemberRequest) -> Callable[[int], str]:
-    """A function that gives the words of the list for how long ago an instant was."""
-    return lambda instant: _ago(page.now - instant)
+    """A function that gives the words for how long ago an instant was, as the script of the page has them."""
+
+    def ago(instant: int) -> str:
+        seconds = max((page.now - instant) // MICROS_PER_SECOND, 0)
+        for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+            if seconds >= size:
+                return f"{seconds // size} {unit} ago"
+        return f"{seconds} s ago"
+
+    return ago
 
 
 def list_values(page: MemberRequest) -> dict[str, Any]:
@@ -125,41 +131,28 @@ def list_values(page: MemberRequest) -> dict[str, Any]:
     forms = seen_forms.list_seen(page.connection, shop_key, (number - 1) * _PAGE, _PAGE)
     others = {form.counts_for for form in forms if form.rule is not None}
     others |= {form.split_from for form in forms if form.split_from}
+    # The events of the last days of each of these forms that counts.
+    shop = find_shop(page.connection, shop_key)
+    last = local_day(page.now, shop.timezone)
+    sums = DailyRows(page.connection, shop.edition, last - _DAYS + 1, last).sums(
+        "all_forms", by=("form", "day")
+    )
+    ids = {text_id(form.form_id): form.form_id for form in forms}
+    events_by_day: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
+    for row in sums.at(np.flatnonzero(np.isin(sums["form"], list(ids)))).rows():
+        events_by_day[ids[row["form"]]][row["day"] - last + _DAYS - 1] = row["events"]
     return {
         "forms": forms,
         "findings": form_sightings.findings(page.connection, shop_key),
         "finding_days": form_sightings.KEPT_DAYS,
         "form_names": seen_forms.names_of(page.connection, shop_key, others),
-        "events_by_day": _events_by_day(page, forms),
+        "events_by_day": events_by_day,
         "days": _DAYS,
-        "recomputing": recomputing.read(page.connection, shop_key),
+        "recomputing": shop_state.read_recomputing(page.connection, shop_key),
         "refresh_minutes": REFRESH_MINUTES.get(),
-        "list_page": SeenFormsPage(number, pages, (number - 1) * _PAGE, all),
+        "list_page": {"number": number, "pages": pages, "before": (number - 1) * _PAGE, "all": all},
         "few": _FEW,
     }
-
-
-def _events_by_day(page: MemberRequest, forms: Sequence[SeenForm]) -> dict[str, list[int]]:
-    """The events of the last days of each of these forms that counts, by its id."""
-    shop = find_shop(page.connection, page.member.shop_key)
-    last = local_day(page.now, shop.timezone)
-    rows = DailyRows(page.connection, shop.edition, last - _DAYS + 1, last)
-    sums = rows.sums("all_forms", by=("form", "day"))
-    ids = {text_id(form.form_id): form.form_id for form in forms}
-    found: dict[str, list[int]] = {form_id: [0] * _DAYS for form_id in ids.values()}
-    own = sums.at(np.flatnonzero(np.isin(sums["form"], list(ids))))
-    for row in own.rows():
-        found[ids[row["form"]]][row["day"] - last + _DAYS - 1] = row["events"]
-    return found
-
-
-def _ago(micros: int) -> str:
-    """Words for how long ago something was, as the script of the page has them."""
-    seconds = max(micros // MICROS_PER_SECOND, 0)
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds} s ago"
 
 
 def _own(form_id: str) -> SeenForm:
@@ -179,8 +172,7 @@ def forget_few() -> Any:
     """Forget the forms with few visitors in the figures."""
     form = FewForm()
     if not form.validate_on_submit():
-        flash(f"Give a number of visitors from 2 to {_MOST_FEW}.", "problem")
-        return _to_list()
+        return redirect_with(f"Give a number of visitors from 2 to {_MOST_FEW}.", _LIST, "problem")
     fewer = int(form.visitors.data)
     with change() as page:
         shop = find_shop(page.connection, page.member.shop_key)
@@ -189,11 +181,11 @@ def forget_few() -> Any:
             page.connection, page.member.shop_key, visitors, fewer, page.now
         )
         page.record("forms_forgotten", f"{count} with fewer than {fewer} visitors")
-    flash(
+    return redirect_with(
         f"Forms with fewer than {fewer} visitors: {count} are forgotten. Their events still count for the "
-        "shop. A form comes back with its next event."
+        "shop. A form comes back with its next event.",
+        _LIST,
     )
-    return _to_list()
 
 
 @blueprint.route("/<form_id>/name", methods=FORM)
@@ -201,8 +193,7 @@ def forget_few() -> Any:
 def rename(form_id: str) -> Any:
     own = _own(form_id)
     if not own.is_known:
-        flash("The form can be renamed once its first events are in.", "note")
-        return _to_list()
+        return redirect_with("The form can be renamed once its first events are in.", _LIST, "note")
     form = read_form(RenameForm, name=own.name)
     if not form.validate_on_submit():
         return form_page("form_rename.html", form, seen=own)
@@ -211,8 +202,7 @@ def rename(form_id: str) -> Any:
         seen_forms.rename(page.connection, page.member.shop_key, form_id, name, page.now)
         called = f"{form_id}: {name or 'as its events call it'}"
         page.change.record_repeated(page.member.shop_key, "form_renamed", called)
-    flash(f"The form is called {name}." if name else "The form is called as its events call it.")
-    return _to_list()
+    return redirect_with(f"The form is called {name or 'as its events call it'}.", _LIST)
 
 
 @blueprint.route("/<form_id>/merge", methods=FORM)
@@ -236,8 +226,7 @@ def merge(form_id: str) -> Any:
     with change() as page:
         form_rules.merge(page.connection, page.member.shop_key, form_id, into)
         page.record("form_merged", f"{form_id} into {into}")
-    flash("The two are counted as one form.")
-    return _to_list()
+    return redirect_with("The two are counted as one form.", _LIST)
 
 
 @blueprint.route("/<form_id>/split", methods=FORM)
@@ -259,8 +248,9 @@ def split(form_id: str) -> Any:
     except form_rules.CannotRule as error:
         form.page_path.errors = [str(error)]
         return recomputing_page("form_split.html", form, seen=own)
-    flash(f"{own.name} is split: what happens on {path} is counted as {name}.")
-    return _to_list()
+    return redirect_with(
+        f"{own.name} is split: what happens on {path} is counted as {name}.", _LIST
+    )
 
 
 @blueprint.post("/<form_id>/undo-split")
@@ -270,8 +260,7 @@ def undo_split(form_id: str) -> Any:
     with change() as page:
         if form_rules.undo_split(page.connection, page.member.shop_key, form_id, page.now):
             page.record("form_split_undone", form_id)
-    flash("The two are counted as one form again.")
-    return _to_list()
+    return redirect_with("The two are counted as one form again.", _LIST)
 
 
 @blueprint.post("/<form_id>/leave-out")
@@ -281,8 +270,7 @@ def leave_out(form_id: str) -> Any:
     with change() as page:
         form_rules.leave_out(page.connection, page.member.shop_key, form_id)
         page.record("form_left_out", form_id)
-    flash("The form is left out.")
-    return _to_list()
+    return redirect_with("The form is left out.", _LIST)
 
 
 @blueprint.post("/<form_id>/count-again")
@@ -292,15 +280,58 @@ def count_again(form_id: str) -> Any:
     with change() as page:
         if form_rules.undo(page.connection, page.member.shop_key, form_id):
             page.record("form_counted_again", form_id)
-    flash("The form is counted as its events name it.")
-    return _to_list()
+    return redirect_with("The form is counted as its events name it.", _LIST)
 
 
 @blueprint.errorhandler(form_rules.CannotRule)
 def _cannot(error: form_rules.CannotRule) -> Any:
-    flash(str(error), "problem")
-    return _to_list()
+    return redirect_with(str(error), _LIST, "problem")
 
 
-def _to_list() -> Any:
-    return redirect(url_for("setup.show", _anchor="forms"))
+_CODES: Final = "dashboard.discounts#form-codes"
+# Forms to choose from, those that changed last.
+_MOST_FORMS: Final = 500
+_FORMS: Final = (
+    select(form_table.c.form_id, form_table.c.name)
+    .where(form_table.c.shop_key == bindparam("shop_key"), is_counted())
+    .order_by(form_table.c.updated_at.desc(), form_table.c.form_id)
+    .limit(_MOST_FORMS)
+)
+
+
+class CodeForm(FlaskForm):
+    form_id = SelectField("Form", validators=[InputRequired("Choose a form.")])
+
+
+@codes.route("", methods=FORM)
+@_edits
+def tie() -> Any:
+    member, code = member_request(), request.args.get("code", "")
+    shop_key = member.member.shop_key
+    rows = member.connection.execute(_FORMS, {"shop_key": shop_key}).all()
+    names = {row.form_id: row.name or row.form_id for row in rows}
+    form = CodeForm()
+    by_name = sorted(names.items(), key=lambda choice: (choice[1].casefold(), choice[0]))
+    form.form_id.choices = [("", "Choose a form"), *by_name]
+    if not form.validate_on_submit():
+        return recomputing_page("form_code.html", form, code=code)
+    form_id = str(form.form_id.data)
+    try:
+        with change() as page:
+            own = form_rules.tie_code(page.connection, shop_key, code, form_id)
+            page.record("code_tied", f"{own} to {form_id}")
+    except form_rules.CannotRule as error:
+        return redirect_with(str(error), _CODES, "problem")
+    message = f"{own} is the code of {names[form_id]}. The next refresh recomputes the figures."
+    return redirect_with(message, _CODES)
+
+
+@codes.post("/undo")
+@_edits
+def untie() -> Any:
+    code = request.form.get("code", "")
+    with change() as page:
+        if form_rules.untie_code(page.connection, page.member.shop_key, code):
+            page.record("code_untied", code)
+            flash(f"{code} is no form's code any more. The next refresh recomputes the figures.")
+    return redirect(url_for("dashboard.discounts", _anchor="form-codes"))

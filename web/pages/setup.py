@@ -10,8 +10,7 @@ import io
 import json
 from typing import Any, Final
 
-from flask import Response, flash, make_response, redirect, render_template, request, url_for
-from sqlalchemy import Row
+from flask import Response, make_response, render_template, request, url_for
 
 from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.time import ZONES
@@ -20,14 +19,12 @@ from warehouse.intake import shop_pulls
 from warehouse.operations import collectors
 from warehouse.settings import (
     CREDENTIALS_KEY,
-    REFRESH_MINUTES,
     collect_url,
     collects_for_visitors,
     collects_here_alone,
 )
-from warehouse.shops import recomputing, shop_arrivals, shop_registry
+from warehouse.shops import shop_inputs, shop_registry, shop_state
 from warehouse.shops.shop_registry import ShopSettings
-from warehouse.shops.shop_state import read_state
 from web.auth import operators, sessions, write_keys
 from web.auth.permissions import ADD_SHOPS, MANAGE_CONNECTIONS
 from web.http.api_key_auth import find_shop
@@ -43,7 +40,7 @@ from web.pages.page_request import (
     needs,
     read_form,
 )
-from web.pages.rendering import form_page
+from web.pages.rendering import form_page, redirect_with
 
 blueprint: Final = members_blueprint("setup", __name__, prefix=None)
 _sets_up: Final = needs(MANAGE_CONNECTIONS, "set up a shop")
@@ -57,6 +54,8 @@ KINDS: Final = {
     "ad-accounts": "Ad accounts",
     "exchange-rates": "Exchange rates",
 }
+# The words that a browser proposes for the fields of a shop.
+SHOP_WORDS: Final = {"currencies": sorted(DECIMALS), "timezones": sorted(ZONES)}
 # The kinds without which there are no figures.
 _NEEDED: Final = ("events", "orders")
 _RELOAD_SECONDS: Final = 10
@@ -70,9 +69,10 @@ _TYPES: Final = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 def show() -> Response:
     page = member_request()
     connection, shop_key = page.connection, page.member.shop_key
-    arrivals = shop_arrivals.read_arrivals(connection, shop_key)
+    arrivals = shop_inputs.read_arrivals(connection, shop_key)
+    keys = write_keys.list_write_keys(connection, page.member.shop_id)
     shop = find_shop(connection, shop_key)
-    state = read_state(connection, shop_key, shop.edition)
+    state = shop_state.read_state(connection, shop_key, shop.edition)
     missing = [each.kind for each in arrivals if each.kind in _NEEDED and not each.rows]
     awaits = ""
     if missing:
@@ -83,7 +83,8 @@ def show() -> Response:
     body = render_template(
         "setup.html",
         shop=_settings(page),
-        key=_snippet_key(page),
+        # The newest write key that works and that pages may use.
+        key=next((key for key in reversed(keys) if key.revoked_at is None and key.origins), None),
         collect_url=collect_url(),
         collects_for_visitors=collects_for_visitors(),
         collects_here_alone=collects_here_alone(),
@@ -113,7 +114,7 @@ def show() -> Response:
 def add_shop() -> Any:
     form = ShopForm()
     if not form.validate_on_submit():
-        return shop_page("shop_new.html", form)
+        return form_page("shop_new.html", form, **SHOP_WORDS)
     shop = form.settings()
     try:
         with change() as page:
@@ -121,9 +122,8 @@ def add_shop() -> Any:
             sessions.switch_shop(page.connection, page.member.token, shop_key)
     except operators.ShopTaken:
         form.refuse_taken()
-        return shop_page("shop_new.html", form)
-    flash(f"The shop {shop.shop_id} is added, and you are in it.")
-    return redirect(url_for("setup.show"))
+        return form_page("shop_new.html", form, **SHOP_WORDS)
+    return redirect_with(f"The shop {shop.shop_id} is added, and you are in it.", "setup.show")
 
 
 @blueprint.route("/setup/shop/change", methods=FORM)
@@ -132,20 +132,12 @@ def change_shop() -> Any:
     shop = _settings(member_request())
     form = read_form(ShopChangeForm, name=shop.name, timezone=shop.timezone)
     if not form.validate_on_submit():
-        page = member_request()
-        return shop_page(
-            "shop_change.html",
-            form,
-            shop=shop,
-            recomputing=recomputing.read(page.connection, page.member.shop_key),
-            refresh_minutes=REFRESH_MINUTES.get(),
-        )
+        return seen_forms.recomputing_page("shop_change.html", form, shop=shop, **SHOP_WORDS)
     name, timezone = str(form.name.data or ""), str(form.timezone.data)
     with change() as page:
         shop_registry.change_shop(page.connection, page.member.shop_key, name, timezone, page.now)
         page.record("shop_changed", f"{shop.shop_id}: {name or 'no name'}, {timezone}")
-    flash("The shop is changed.")
-    return redirect(url_for("setup.show"))
+    return redirect_with("The shop is changed.", "setup.show")
 
 
 @blueprint.route("/setup/shopify", methods=FORM)
@@ -173,44 +165,30 @@ def set_up_shopify() -> Any:
     except shop_pulls.CannotSetUp as error:
         form.domain.errors = [str(error)]
         return form_page("setup_shopify.html", form)
-    flash(f"The pull {name} is set up. A scheduler that runs begins it within ten seconds.")
-    return redirect(url_for("setup.show", _anchor="pulls"))
+    message = f"The pull {name} is set up. A scheduler that runs begins it within ten seconds."
+    return redirect_with(message, "setup.show#pulls")
 
 
 @blueprint.get("/setup/examples/<kind>.<ending>")
 @_sets_up
 def example(kind: str, ending: str) -> Response:
+    """The example row of a kind, as a row of the shop."""
     if kind not in KINDS or ending not in _TYPES:
         raise not_found()
-    text = _example_file(kind, _settings(member_request()), ending)
-    file = Response(text, mimetype=_TYPES[ending])
+    shop, text = _settings(member_request()), io.StringIO()
+    own = {"shop_id": shop.shop_id, "currency": shop.currency}
+    row = {name: own.get(name, value) for name, value in EXAMPLE_ROWS[kind].items()}
+    if ending == "ndjson":
+        text.write(f"{json.dumps(row)}\n")
+    else:
+        cells = (
+            json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row.values()
+        )
+        csv.writer(text).writerows((row, cells))
+    file = Response(text.getvalue(), mimetype=_TYPES[ending])
     file.headers.set("Content-Disposition", "attachment", filename=f"{kind}.{ending}")
     return file
 
 
-def _example_file(kind: str, shop: ShopSettings, ending: str) -> str:
-    """The example row of a kind, as a row of the shop; `ending` is `ndjson` or `csv`."""
-    own = {"shop_id": shop.shop_id, "currency": shop.currency}
-    row = {name: own.get(name, value) for name, value in EXAMPLE_ROWS[kind].items()}
-    if ending == "ndjson":
-        return f"{json.dumps(row)}\n"
-    text = io.StringIO()
-    cells = (json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in row.values())
-    csv.writer(text).writerows((row, cells))
-    return text.getvalue()
-
-
-def shop_page(template: str, form: ShopForm, **values: Any) -> tuple[str, int]:
-    """A page with the fields of a shop, and the words that a browser proposes for them."""
-    return form_page(template, form, currencies=sorted(DECIMALS), timezones=sorted(ZONES), **values)
-
-
 def _settings(page: MemberRequest) -> ShopSettings:
     return shop_registry.find_shop_settings(page.connection, page.member.shop_id)
-
-
-def _snippet_key(page: MemberRequest) -> Row | None:
-    """The newest write key that works and that pages may use."""
-    keys = write_keys.list_write_keys(page.connection, page.member.shop_id)
-    of_pages = [key for key in keys if key.revoked_at is None and key.origins]
-    return of_pages[-1] if of_pages else None

@@ -15,7 +15,7 @@ from tests.support.shop_builder import writing
 from warehouse.connections.arrow import open_arrow
 from warehouse.connections.engine import open_engine
 from warehouse.persons import forgotten
-from warehouse.shops import shop_arrivals, shop_inputs
+from warehouse.shops import shop_inputs
 from warehouse.tenants.deletion import close_shop, delete_rows
 from warehouse.tenants.export import export_shop
 
@@ -307,6 +307,6 @@ def told(jobs: Commands) -> Any:
     with engine.connect() as connection:
         newest = shop_inputs.read_sources(connection, 1, edition)["events"]
         ((*_, batch),) = shop_inputs.last_imports(connection, 1, edition, 1)
-        (events, *_) = shop_arrivals.read_arrivals(connection, 1)
+        (events, *_) = shop_inputs.read_arrivals(connection, 1)
     engine.dispose()
     return newest, batch, events, jobs.status(1)["shops"][0]["newest_batch"]

@@ -11,7 +11,7 @@ from tests.support.shop_builder import ShopBuilder, instant, writing
 from warehouse.connections.engine import open_engine
 from warehouse.intake import shop_pulls
 from warehouse.intake.shop_pulls import decrypted
-from warehouse.shops.shop_arrivals import Arrival, read_arrivals
+from warehouse.shops.shop_inputs import Arrival, read_arrivals
 from warehouse.tables import import_batch, pull
 
 SECRET = {"client_id": "an id", "client_secret": "a secret"}

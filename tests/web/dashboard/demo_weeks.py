@@ -13,7 +13,7 @@ from jobs.demo.cast import FORMS, DemoForm
 from jobs.demo.people import DEVICES
 from jobs.demo.visits import PATIENCE
 from web.dashboard.compare import Value
-from web.dashboard.losses import FORM, SHOP, STEP, Candidate, losses
+from web.dashboard.worth_a_look import FORM, SHOP, STEP, Candidate, losses
 
 Shares = npt.NDArray[np.float64]
 """A number for each device."""

@@ -18,8 +18,7 @@ from flask import Flask
 from jobs.demo.cast import FORMS
 from warehouse.domain.time import day_date
 from web.dashboard.changes import DOWN, UP, PageChanges
-from web.dashboard.comparable import Pair
-from web.dashboard.compare import Value
+from web.dashboard.compare import Pair, Value
 from web.dashboard.statistics import NOISE_DAYS, Noise, noise_of
 from web.http.date_range import parse_range
 

@@ -7,8 +7,7 @@ import pytest
 from flask import Flask
 
 from web.dashboard.changes import Cell, PageChanges
-from web.dashboard.comparable import NO_DATA, TOO_YOUNG, Pair
-from web.dashboard.compare import Value
+from web.dashboard.compare import NO_DATA, TOO_YOUNG, Pair, Value
 from web.dashboard.statistics import Noise
 from web.http.date_range import parse_range
 

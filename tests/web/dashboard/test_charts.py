@@ -2,8 +2,7 @@
 
 import pytest
 
-from web.dashboard.charts.bars import funnel, losses
-from web.dashboard.charts.histogram import BOTTOM, TOP, curve, histogram
+from web.dashboard.charts.bars import BOTTOM, TOP, curve, funnel, histogram, losses
 
 
 def test_bars_share_a_scale() -> None:

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from warehouse.domain.time import day_number
-from web.dashboard.comparable import (
+from web.dashboard.compare import (
     EVENTS,
     NO_DATA,
     NOT_COMPARED,

@@ -4,8 +4,7 @@ from datetime import date
 from typing import Any
 
 from web.api.row_limit import OTHER
-from web.dashboard.comparable import TOO_YOUNG, Pair
-from web.dashboard.compare import ComparedRow, ComparedRows, Value
+from web.dashboard.compare import TOO_YOUNG, ComparedRow, ComparedRows, Pair, Value
 from web.http.date_range import parse_range
 
 DAYS = parse_range("2024-01-08..2024-01-14", 20_000, "UTC")

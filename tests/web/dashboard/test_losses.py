@@ -7,7 +7,7 @@ import pytest
 
 from tests.web.dashboard.demo_weeks import STEPS, share_found, told, week
 from web.dashboard.compare import Value
-from web.dashboard.losses import FORM, STEP, Candidate, losses
+from web.dashboard.worth_a_look import FORM, STEP, Candidate, losses
 
 
 def step(now: tuple[int, int] | None, before: tuple[int, int] | None) -> Candidate:

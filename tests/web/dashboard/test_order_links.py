@@ -19,7 +19,7 @@ from tests.web.dashboard.written import shop_of
 from warehouse.connections.engine import open_engine
 from warehouse.domain.vocabulary import minor_units
 from web.app import close_app, create_app
-from web.dashboard.order_links import SUMS_OF_ORDERS
+from web.dashboard.table import SUMS_OF_ORDERS
 
 HTML: Final = {"Accept": "text/html", "Accept-Language": "en"}
 _VOID: Final = frozenset(("meta", "link", "input", "br", "img", "hr"))

@@ -20,7 +20,7 @@ from tests.web.dashboard.written import english
 from warehouse.domain.rounding import cents
 from web.dashboard import formatting, overview
 from web.dashboard.ads import REASONS
-from web.dashboard.charts.histogram import sparkline
+from web.dashboard.charts.bars import sparkline
 from web.dashboard.table import Card
 
 AVERAGE = "averageOrderValueCents"

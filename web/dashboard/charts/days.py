@@ -108,7 +108,10 @@ def scale(values: Iterable[int]) -> Scale:
     """A scale that has 0 and all of the values, with steps of 1, 2 or 5 times a power of ten."""
     ends = [0, *values]
     low, high = min(ends), max(ends)
-    step = _round_up((high - low) / _INTERVALS)
+    least, power = (high - low) / _INTERVALS, 1
+    while power * 5 < least:
+        power *= 10
+    step = next(step for step in (power, 2 * power, 5 * power) if step >= least)
     return Scale(step * floor(low / step), step * ceil(high / step), step)
 
 
@@ -165,12 +168,22 @@ def stacked_days(
         for end in (sum(max(part, 0) for part in parts), sum(min(part, 0) for part in parts))
     ]
     span = scale([*ends, *former, *(ceil(high) for _, _, high in usual)])
+
+    def title(day: date, parts: Sequence[int]) -> str:
+        texts = [
+            f"{name} {formatting.money(part, currency, exact=True)}"
+            for name, part in zip(names, parts, strict=True)
+            if part
+        ]
+        total = ", ".join(texts) or formatting.money(0, currency, exact=True)
+        return ". ".join([f"{formatting.day(day)}: {total}", *_noted(notes, day)])
+
     width = 100 / len(days)
     return StackedDays(
         names=names,
         days=[
             DayStack(
-                title=". ".join([_title(day, names, parts, currency), *_noted(notes, day)]),
+                title=title(day, parts),
                 left=round(place * width, 2),
                 bar_left=round((place + (1 - _BAR) / 2) * width, 2),
                 bars=_bars(parts, span),
@@ -210,14 +223,17 @@ def ages(curves: Sequence[Sequence[float]]) -> tuple[list[str], Axes]:
     return [" ".join(line if len(line) > 1 else line * 2) for line in lines], axes
 
 
-def _round_up(number: float) -> int:
-    power = 1
-    while power * 5 < number:
-        power *= 10
-    return next(step for step in (power, 2 * power, 5 * power) if step >= number)
-
-
 def _axes(days: Sequence[date], span: Scale, currency: str, notes: Mapping[date, str]) -> Axes:
+    name = formatting.month if len(days) >= _MONTHS_FROM else formatting.short_day
+
+    def named(place: int) -> tuple[str, float, str]:
+        x = _middle(place, len(days))
+        if x < _EDGE:
+            return name(days[place]), 0, "start"
+        if x > 100 - _EDGE:
+            return name(days[place]), 100, "end"
+        return name(days[place]), x, "middle"
+
     return Axes(
         heights=[
             formatting.short_money(tick, currency) if currency else formatting.short_count(tick)
@@ -225,7 +241,7 @@ def _axes(days: Sequence[date], span: Scale, currency: str, notes: Mapping[date,
         ],
         lines=[span.y(tick) for tick in span.ticks],
         zero=span.y(0),
-        days=[_named(days, place) for place in named_days(len(days))],
+        days=[named(place) for place in named_days(len(days))],
         notes=[
             (_middle(place, len(days)), formatting.short_day(day), text)
             for place, day in enumerate(days)
@@ -240,16 +256,6 @@ def _noted(notes: Mapping[date, str], day: date) -> list[str]:
 
 def _middle(place: int, count: int) -> float:
     return round(100 * (place + 0.5) / count, 2)
-
-
-def _named(days: Sequence[date], place: int) -> tuple[str, float, str]:
-    name = formatting.month if len(days) >= _MONTHS_FROM else formatting.short_day
-    x = _middle(place, len(days))
-    if x < _EDGE:
-        return name(days[place]), 0, "start"
-    if x > 100 - _EDGE:
-        return name(days[place]), 100, "end"
-    return name(days[place]), x, "middle"
 
 
 def _points(values: Sequence[int], span: Scale) -> str:
@@ -282,15 +288,6 @@ def _apart(heights: Mapping[str, float]) -> dict[str, float]:
     for name in reversed(moved):
         below = moved[name] = min(moved[name], below - _NAME_HEIGHT)
     return moved
-
-
-def _title(day: date, names: Sequence[str], parts: Sequence[int], currency: str) -> str:
-    texts = [
-        f"{name} {formatting.money(part, currency, exact=True)}"
-        for name, part in zip(names, parts, strict=True)
-        if part
-    ]
-    return f"{formatting.day(day)}: {', '.join(texts) or formatting.money(0, currency, exact=True)}"
 
 
 def _bars(parts: Sequence[int], span: Scale) -> list[tuple[int, float, float]]:
