@@ -14,7 +14,7 @@ from jobs.executors.share import DONE, Request, fingerprint
 from jobs.pipeline.worker_loop import WorkerLoop
 from jobs.run.errors import CommandFailed, explained
 from jobs.run.job_run import JobRun
-from jobs.run.signals import Stopped, run_interruptibly
+from jobs.run.signals import Stopped, end_process, run_interruptibly
 from warehouse import settings
 from warehouse.connections.arrow import open_arrow
 from warehouse.editions.editions import Edition, editions_numbered
@@ -84,4 +84,4 @@ def _serve() -> None:
 
 if __name__ == "__main__":
     hide_memory()
-    sys.exit(run_interruptibly(_serve))
+    end_process(run_interruptibly(_serve))

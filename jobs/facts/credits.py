@@ -118,7 +118,21 @@ def decide(
 ) -> None:
     """Credit every order whose credit may move, and move its revenue. `recount`: the revenue of the touched
     sessions is counted from the stored orders first, in place of what is stored."""
-    window = window_days * MICROS_PER_DAY
+    if not changes.are_first:
+        _read_stored(connection, changes, window_days * MICROS_PER_DAY)
+    orders, sessions = changes.orders, changes.sessions
+    if recount:
+        new = with_revenue_recounted(sessions.new, changes.touched, orders.old)
+        sessions = Versions(sessions.old, new)
+    changes.orders = Versions(
+        orders.old, _credited(connection, changes, orders.new, sessions.new, window_days)
+    )
+    new = with_credited_revenue(sessions.new, changes.orders)
+    changes.sessions = Versions(sessions.old, new)
+
+
+def _read_stored(connection: ArrowConnection, changes: Changes, window: int) -> None:
+    """Read the orders whose credit may move, and their candidates, with the codes of both."""
     touched, orders = changes.touched, changes.orders
     submissions = changed_submissions(changes.sessions, touched)
     moved = submissions.old[~submissions.old.index.isin(touched)]
@@ -141,14 +155,7 @@ def decide(
     others = sessions.old[sessions.old["submitted_at"] != NEVER]
     is_read = others.index.isin(touched) | others.index.isin(moved.index)
     fact_table_io.read_issues(connection, changes, others[~is_read])
-    if recount:
-        new = with_revenue_recounted(sessions.new, touched, orders.old)
-        sessions = Versions(sessions.old, new)
-    changes.orders = Versions(
-        orders.old, _credited(connection, changes, orders.new, sessions.new, window_days)
-    )
-    new = with_credited_revenue(sessions.new, changes.orders)
-    changes.sessions = Versions(sessions.old, new)
+    changes.orders, changes.sessions = orders, sessions
 
 
 def _issued_to(submissions: pd.DataFrame, issues: pd.DataFrame) -> pd.DataFrame:

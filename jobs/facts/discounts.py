@@ -59,7 +59,9 @@ def name(connection: ArrowConnection, changes: Changes, *, recount: bool) -> Non
     named_orders = changes.partials.orders["order"].to_numpy()
     usage = _usage(connection, changes, named_orders, recount=recount)
     stored = fact_table_io.load(connection, tables.dim_discount_code, usage.codes)
-    _read_holders(connection, changes, moved_codes(stored, usage.discounts))
+    moved = moved_codes(stored, usage.discounts)
+    if len(moved):
+        _read_holders(connection, changes, moved)
     changes.issues, changes.order_codes = (
         Versions(rows.old, with_discounts(rows.new, usage.discounts))
         for rows in (changes.issues, changes.order_codes)
@@ -153,7 +155,7 @@ def usage_counts(
     counts = [stored[[*CODE, "discount_id", "form", *_COUNTS]]]
     counts += _counts(issues.new, sessions.new, order_codes.new, 1)
     counts += _counts(issues.old, sessions.old, order_codes.old, -1)
-    rows = pd.concat(counts, ignore_index=True)
+    rows = pd.concat([one for one in counts if len(one)] or counts, ignore_index=True)
     index, ids = pd.factorize(rows["discount_id"])
     numbers = {name: rows[name].to_numpy(np.int64) for name in (*CODE, "form", *_COUNTS)}
     summed = group_sum.total(numbers | {"discount_id": index}, (*CODE, "discount_id", "form"))
@@ -167,15 +169,18 @@ def _counts(
 ) -> list[pd.DataFrame]:
     """The counts that these facts add to code_usage, times the sign. Keys may repeat."""
     issues = issues[issues["code"] != 0]
+    mentions = [
+        rows[[*CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
+        for rows in (issues, order_codes)
+        if len(rows)
+    ]
+    if not len(issues):
+        return mentions
     groups = group_keys(issues["session"].to_numpy(), issues["code"].to_numpy()).dense()
     once = issues.iloc[groups.any_row()]
     index = index_of(sessions.index.to_numpy(), once["session"].to_numpy())
     submitted = sessions["submitted_at"].to_numpy()[index] != NEVER
     forms = sessions["form"].to_numpy()[index[submitted]]
-    mentions = [
-        rows[[*CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
-        for rows in (issues, order_codes)
-    ]
     submissions = once.loc[submitted, CODE].assign(
         discount_id="", form=forms, mentions=0, submissions=sign
     )

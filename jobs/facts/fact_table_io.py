@@ -152,16 +152,16 @@ def replace(
 ) -> None:
     """Delete the rows that have one of the old keys (some columns of the table), then append rows."""
     if not old_keys.empty:
-        key = names(list(old_keys.columns))
+        old_key = names(list(old_keys.columns))
         staged = connection.stage(
             "staged_keys", to_arrow(old_keys.drop_duplicates(), list(old_keys.columns))
         )
         connection.execute(
-            f"DELETE FROM {table.name} WHERE ({key}) IN (SELECT {key} FROM {staged})"
+            f"DELETE FROM {table.name} WHERE ({old_key}) IN (SELECT {old_key} FROM {staged})"
         )
     if not rows.empty:
-        rows = rows.reset_index(drop=True).sort_values(list(key_names(table)))
-        connection.append(table.name, to_arrow(rows, column_names(table)))
+        key = [(name, "ascending") for name in key_names(table)]
+        connection.append(table.name, to_arrow(rows, column_names(table)).sort_by(key))
 
 
 def update(
@@ -232,7 +232,8 @@ def write_changes(
     """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
     facts."""
     for table, rows in changes.differing.items():
-        replace(connection, table, rows.old[list(key_names(table))], rows.new)
+        old = rows.old if rows.old.empty else rows.old[list(key_names(table))]
+        replace(connection, table, old, rows.new)
     for one in replacements(changes):
         replace(connection, *one)
     batch = changes.sessions.of(changes.touched)

@@ -21,7 +21,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
+from jobs.arrays.group_keys import (
+    Column,
+    GroupKeys,
+    combine,
+    distinct_rows,
+    group_keys,
+    index_of,
+)
 from jobs.facts import touched
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
@@ -398,5 +405,8 @@ def editions_of(shops: Column, by_shop: Mapping[int, int]) -> Column:
 
 
 def _by_edition(edition: Column, utm: Column, sets: pd.DataFrame) -> pd.DataFrame:
-    used = pd.DataFrame({"edition": edition, "utm": utm}).drop_duplicates()
-    return used.merge(sets, on="utm")
+    used = distinct_rows({"edition": edition, "utm": utm})
+    index = index_of(sets["utm"].to_numpy(np.int64), used["utm"])
+    own = sets.iloc[index[index >= 0]].reset_index(drop=True)
+    own.insert(0, "edition", used["edition"][index >= 0])
+    return own

@@ -114,10 +114,11 @@ def units_of(
     changed = changes.sessions.of(changes.changed_outcomes)
     pairs = pairs_of(changed.old, changed.new)
     ids = pd.Index(customers["customer"])
-    old, new = (
-        _of_version(rows, version, own, pairs, ids)
-        for version, own in (("old", NO_EVENTS), ("new", events))
-    )
+    new = _of_version(rows, "new", events, pairs, ids)
+    if changes.are_first:
+        old = {unit: facts.only() for unit, facts in new.items()}
+    else:
+        old = _of_version(rows, "old", NO_EVENTS, pairs, ids)
     return {unit: UnitFacts(old[unit], new[unit]) for unit in new}
 
 
@@ -181,6 +182,9 @@ def _with_neighbours(
     customers: Mapping[str, Column],
 ) -> _Rows:
     """Changes with their neighbours. `customers`: those who have a changed submission or order, or had."""
+    if changes.are_first:
+        none = {"unchanged": chosen_values(changes.answers.old), "steps": changes.steps.old}
+        return _Rows(changes, calendar, changes.sessions, changes.orders, **none)
     summed = changes.sessions.of(changes.sessions_to_roll_up)
     changed = changes.sessions.of(changes.changed_sessions)
     stage_ids(connection, _CHANGED, changed.old.index.to_numpy())

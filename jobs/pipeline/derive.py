@@ -145,7 +145,7 @@ def derive(
 
     `recount`: sums over facts are counted anew, in place of what is stored of them.
     """
-    changes = sessions.begin(connection, rows.partials, rows.anew)
+    changes = sessions.begin(connection, rows.partials, rows.anew, recount=recount)
     customers.set_customers(connection, changes, rows.anew.emails)
     sessions.mark_first(connection, changes, recount=recount)
     customers.mark_first_orders(connection, changes)

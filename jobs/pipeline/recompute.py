@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.arrays.columns import take_rows, without_rows
+from jobs.arrays.columns import take_rows
 from jobs.arrays.group_keys import index_of_rows
 from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
@@ -158,7 +158,7 @@ def stage_days(
         for (rows,) in roll_up(summary.name, facts):
             is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
             own = take_rows(rows, is_chosen)
-            delta = difference(summary.name, own, without_rows(own))
+            delta = difference(summary.name, own)
             delta = packed_rows.clipped(delta) if facts_may_be_wrong else delta
             yield writer.as_stored(summary, delta)
 
