@@ -29,21 +29,18 @@ def work(text: str) -> str:
     try:
         # A run would migrate the warehouse: the other one has, to the revision of its program.
         with open_arrow(settings.WAREHOUSE_URL.get()) as connection:
-            own = fingerprint(connection)
-        if differing := _differing(own, request.fingerprint):
-            return f"it has {differing}"
+            own, due = fingerprint(connection), request.fingerprint
+        differing = [
+            f"{name} {own.get(name, 'none')} instead of {due.get(name, 'none')}"
+            for name in sorted(own.keys() | due.keys())
+            if own.get(name) != due.get(name)
+        ]
+        if differing:
+            return f"it has {', '.join(differing)}"
         _roll_up(request)
     except Exception as error:
         return explained(error)
     return DONE
-
-
-def _differing(own: dict[str, str], due: dict[str, str]) -> str:
-    return ", ".join(
-        f"{name} {own.get(name, 'none')} instead of {due.get(name, 'none')}"
-        for name in sorted(own.keys() | due.keys())
-        if own.get(name) != due.get(name)
-    )
 
 
 def _roll_up(request: Request) -> None:

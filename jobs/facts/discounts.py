@@ -87,7 +87,15 @@ def _usage(
     used = changes.order_codes.having("order", orders)
     codes = named_codes(issues.old, issues.new, used.old, used.new)
     if not row_count(codes):
-        return _no_codes()
+        none = {
+            name: fact_table_io.no_rows(table, column_names(table))
+            for name, table in (
+                ("counts", tables.code_usage),
+                ("discounts", tables.dim_discount_code),
+                ("texts", tables.dim_text),
+            )
+        }
+        return CodeUsage(codes=none["counts"][CODE], **none)
     if recount:
         # Rows of code_usage of these codes, counted from the stored facts. Keys may repeat.
         connection.stage(_CODES, fact_table_io.to_arrow(codes, CODE))
@@ -116,17 +124,6 @@ def _read_holders(connection: ArrowConnection, changes: Changes, moved: pd.DataF
     fact_table_io.read_order_codes(connection, changes, orders[~is_read])
     changes.sessions = changes.sessions.plus(sessions)
     changes.orders = changes.orders.plus(orders)
-
-
-def _no_codes() -> CodeUsage:
-    return CodeUsage(
-        codes=fact_table_io.no_rows(tables.code_usage, CODE),
-        counts=fact_table_io.no_rows(tables.code_usage, column_names(tables.code_usage)),
-        discounts=fact_table_io.no_rows(
-            tables.dim_discount_code, column_names(tables.dim_discount_code)
-        ),
-        texts=fact_table_io.no_rows(tables.dim_text, column_names(tables.dim_text)),
-    )
 
 
 def _of_differing(rows: Versions, table: Table, id: str, changed: Column) -> Versions:

@@ -58,19 +58,23 @@ def load(
     if not row_count(keys) or _is_empty(connection, table, keys):
         return no_rows(table, columns)
     key = list(keys)
-    staged = connection.stage("staged_facts", to_arrow(_sorted(keys, key), key))
+    rows = {name: np.asarray(keys[name]) for name in key}
+    # In the order of an index on them: neighbours in it are read together.
+    order = np.lexsort((rows[key[1]], rows[key[0]])) if len(key) > 1 else slice(None)
+    in_order = {name: column[order] for name, column in rows.items()}
+    staged = connection.stage("staged_facts", to_arrow(in_order, key))
     compared = [name for name in key if name in (table.c if equal is None else equal)]
     same = " AND ".join(f'f."{name}" = k."{name}"' for name in compared)
     # A database uses a partial index only where the query repeats the index's condition.
     same += "".join(
         f' AND f."{name}" <> 0' for name in partially_indexed(table) if name in compared
     )
-    rows = connection.rows_of(
+    found = connection.rows_of(
         table,
         f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
         f"WHERE {same} AND {condition}",
     )
-    return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
+    return found.to_pandas() if found.num_rows else no_rows(table, columns)
 
 
 def _is_empty(connection: ArrowConnection, table: Table, keys: Columns) -> bool:
@@ -128,13 +132,6 @@ def stage_ids(connection: ArrowConnection, name: str, ids: Column) -> None:
 def is_staged(name: str, id: str) -> str:
     """The SQL condition that an id is staged under a name."""
     return f"EXISTS (SELECT 1 FROM {name} i WHERE i.id = {id})"
-
-
-def _sorted(keys: Columns, key: Sequence[str]) -> Columns:
-    """Keys in the order of an index on them: neighbours in it are read together."""
-    rows = {name: np.asarray(keys[name]) for name in key}
-    order = np.lexsort((rows[key[1]], rows[key[0]])) if len(key) > 1 else slice(None)
-    return {name: column[order] for name, column in rows.items()}
 
 
 def no_rows(table: Table, columns: Sequence[str]) -> pd.DataFrame:
@@ -237,16 +234,13 @@ def write_changes(
     for one in replacements(changes):
         replace(connection, *one)
     batch = changes.sessions.of(changes.touched)
-    numbers = _next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
-    update(connection, tables.edition, numbers, ["next_session"])
+    # Of each edition the number after the greatest of its new sessions.
+    new = except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy())
+    editions, numbers = np.divmod(new, 1 << SESSION_BITS)
+    last = np.flatnonzero(np.diff(editions, append=-1))
+    following = {"edition": editions[last], "next_session": numbers[last] + 1}
+    update(connection, tables.edition, following, ["next_session"])
     for table, others, columns in updates(changes):
         update(connection, table, others, columns)
     for table, named in texts(changes):
         append_missing(connection, table, named, empty)
-
-
-def _next_numbers(sessions: Column) -> dict[str, Column]:
-    """The number after the greatest of these session ids, by edition: edition, next_session."""
-    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
-    last = np.flatnonzero(np.diff(editions, append=-1))
-    return {"edition": editions[last], "next_session": numbers[last] + 1}

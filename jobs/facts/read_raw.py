@@ -185,9 +185,17 @@ def _raw_events(table: pa.Table, editions: Mapping[int, int], rules: RulesByShop
     texts = []
 
     def shown_ids(name: str) -> Column:
-        ids, distinct = _shown_ids(edition, table[name])
-        texts.append(distinct)
-        return ids
+        """The id of each text of a column, 0 for ""."""
+        encoded = table[name].combine_chunks().dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+        ids = np.array([text_id(word) if word else 0 for word in words], dtype=np.int64)
+        index = encoded.indices.to_numpy()
+        rows = group_keys(edition, index).dense().any_row()
+        shown = pd.Series(np.array(words, dtype=object)[index[rows]], dtype="str")
+        texts.append(
+            pd.DataFrame({"edition": edition[rows], "id": ids[index[rows]], "text": shown})
+        )
+        return ids[index]
 
     frame = pd.DataFrame(
         {
@@ -296,18 +304,6 @@ def unique_texts(*texts: pd.DataFrame) -> pd.DataFrame:
     """Frames of edition, id and text as one, each id once per edition; id 0 left out."""
     rows = pd.concat(texts, ignore_index=True)
     return rows[rows["id"] != 0].drop_duplicates(["edition", "id"], ignore_index=True)
-
-
-def _shown_ids(edition: Column, column: pa.ChunkedArray) -> tuple[Column, pd.DataFrame]:
-    """The id of each text of a column, 0 for "", and the distinct texts: edition, id, text."""
-    encoded = column.combine_chunks().dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    ids = np.array([text_id(word) if word else 0 for word in words], dtype=np.int64)
-    index = encoded.indices.to_numpy()
-    rows = group_keys(edition, index).dense().any_row()
-    used = index[rows]
-    shown = pd.Series(np.array(words, dtype=object)[used], dtype="str")
-    return ids[index], pd.DataFrame({"edition": edition[rows], "id": ids[used], "text": shown})
 
 
 def _value_texts(edition: Column, column: pa.ChunkedArray) -> pd.DataFrame:
