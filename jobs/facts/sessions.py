@@ -29,17 +29,12 @@ from jobs.facts.partials import DecidedAnew, Partials, merge_step_names
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.editions.editions import SESSION_BITS
-from warehouse.editions.pending_batches import sql_list
 from warehouse.tables.base import column_names
 
 PAIR = ["edition", "visitor", "form"]
 # The sessions `n` of a staged pair `k`.
 SAME_PAIR = "fact_form_session n WHERE " + " AND ".join(f"n.{name} = k.{name}" for name in PAIR)
 _TOUCHED = "staged_touched"
-_ANY_FACT = (
-    "SELECT 1 FROM fact_form_session WHERE edition IN ({0}) "
-    "UNION ALL SELECT 1 FROM fact_order WHERE edition IN ({0}) LIMIT 1"
-)
 _EARLIEST_OF_PAIR = (
     f"f.session = (SELECT n.session FROM {SAME_PAIR} "
     f"AND NOT {is_staged(_TOUCHED, 'n.session')} "
@@ -48,11 +43,9 @@ _EARLIEST_OF_PAIR = (
 
 
 def begin(
-    connection: ArrowConnection, partials: Partials, anew: DecidedAnew, *, recount: bool
+    connection: ArrowConnection, partials: Partials, anew: DecidedAnew, *, are_first: bool
 ) -> Changes:
     """The touched sessions and orders with their steps, answers, issues and codes, before and after."""
-    numbers = (rows["edition"].to_numpy() for rows in (partials.sessions, partials.orders))
-    own = sql_list(sorted_unique(*numbers).tolist())
     named = partials.sessions[["edition", "session_hash"]]
     stored = fact_table_io.load(connection, tables.fact_form_session, named)
     numbers = fact_table_io.load(
@@ -80,7 +73,7 @@ def begin(
     changes = Changes(
         partials=partials,
         touched=sorted_unique(*(rows.index.to_numpy() for rows in (sessions.old, sessions.new))),
-        are_first=not recount and connection.value(_ANY_FACT.format(own)) is None,
+        are_first=are_first,
         sessions=sessions,
         orders=Versions(orders, orders),
         steps=steps,
