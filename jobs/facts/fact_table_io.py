@@ -234,7 +234,7 @@ def write_changes(
     for one in replacements(changes):
         replace(connection, *one)
     batch = changes.sessions.of(changes.touched)
-    # Of each edition the number after the greatest of its new sessions.
+    # The number after the greatest of the new sessions, by edition.
     new = except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy())
     editions, numbers = np.divmod(new, 1 << SESSION_BITS)
     last = np.flatnonzero(np.diff(editions, append=-1))
