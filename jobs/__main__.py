@@ -2,11 +2,10 @@
 
 import gc
 import os
-import sys
 from functools import partial
 
 from jobs.cli import main as commands
-from jobs.run.signals import run_interruptibly
+from jobs.run.signals import end_process, run_interruptibly
 
 
 def main(name: str) -> None:
@@ -18,7 +17,7 @@ def main(name: str) -> None:
     # new objects. Imports of other systems' formats are faster by it.
     gc.set_threshold(1_000_000)
 
-    sys.exit(run_interruptibly(partial(commands, prog_name=name)))
+    end_process(run_interruptibly(partial(commands, prog_name=name)))
 
 
 if __name__ == "__main__":

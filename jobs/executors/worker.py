@@ -14,7 +14,7 @@ from jobs.executors.share import DONE, Request, fingerprint
 from jobs.pipeline.worker_loop import WorkerLoop
 from jobs.run.errors import CommandFailed, explained
 from jobs.run.job_run import JobRun
-from jobs.run.signals import Stopped, run_interruptibly
+from jobs.run.signals import Stopped, end_process, run_interruptibly
 from warehouse import settings
 from warehouse.connections.arrow import open_arrow
 from warehouse.editions.editions import Edition, editions_numbered
@@ -29,21 +29,18 @@ def work(text: str) -> str:
     try:
         # A run would migrate the warehouse: the other one has, to the revision of its program.
         with open_arrow(settings.WAREHOUSE_URL.get()) as connection:
-            own = fingerprint(connection)
-        if differing := _differing(own, request.fingerprint):
-            return f"it has {differing}"
+            own, due = fingerprint(connection), request.fingerprint
+        differing = [
+            f"{name} {own.get(name, 'none')} instead of {due.get(name, 'none')}"
+            for name in sorted(own.keys() | due.keys())
+            if own.get(name) != due.get(name)
+        ]
+        if differing:
+            return f"it has {', '.join(differing)}"
         _roll_up(request)
     except Exception as error:
         return explained(error)
     return DONE
-
-
-def _differing(own: dict[str, str], due: dict[str, str]) -> str:
-    return ", ".join(
-        f"{name} {own.get(name, 'none')} instead of {due.get(name, 'none')}"
-        for name in sorted(own.keys() | due.keys())
-        if own.get(name) != due.get(name)
-    )
 
 
 def _roll_up(request: Request) -> None:
@@ -84,4 +81,4 @@ def _serve() -> None:
 
 if __name__ == "__main__":
     hide_memory()
-    sys.exit(run_interruptibly(_serve))
+    end_process(run_interruptibly(_serve))

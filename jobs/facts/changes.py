@@ -37,7 +37,8 @@ class Versions:
 
     def of(self, ids: Column | pd.Index) -> "Versions":
         """The rows with these ids in their index, where there are any."""
-        return Versions(*(rows[rows.index.isin(ids)] for rows in (self.old, self.new)))
+        versions = (self.old, self.new)
+        return Versions(*(rows[rows.index.isin(ids)] if len(rows) else rows for rows in versions))
 
     def having(self, name: str, ids: Column | pd.Index | pd.Series) -> "Versions":
         """The rows with one of these ids in a column."""
@@ -59,6 +60,8 @@ class Versions:
 
     def stacked(self, old: pd.DataFrame, new: pd.DataFrame) -> "Versions":
         """Versions with rows added to each, in the columns of the first."""
+        if not len(old) and not len(new):
+            return self
         return Versions(
             *(
                 pd.concat([rows[old.columns], more[old.columns]], ignore_index=True)
@@ -99,6 +102,7 @@ class Changes:
     - `partials`: what the rows of the touched sessions and orders say by themselves, but for what is in the
       other fields: the sessions with their steps and answers
     - `touched`: ids of the touched sessions
+    - `are_first`: nothing is stored of their editions, so that nothing is looked up
     - `sessions`: columns SESSION by session id, `orders`: columns ORDER by order id; all that were
       read, changed or not
     - `steps`, `answers`: rows of fact_step and fact_answer of the touched sessions
@@ -110,6 +114,7 @@ class Changes:
 
     partials: Partials
     touched: Column
+    are_first: bool
     sessions: Versions
     orders: Versions
     steps: Versions
@@ -226,6 +231,8 @@ def put(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
 def differing(rows: Versions, columns: list[str]) -> Column:
     """Ids of the rows that are new, gone, or different in one of these columns of numbers."""
     old, new = rows.old, rows.new
+    if old.empty:
+        return sorted_unique(new.index.to_numpy())
     index = new.index.get_indexer(old.index)
     kept = index >= 0
     ours, theirs = (part[columns].to_numpy(np.int64) for part in (old, new))

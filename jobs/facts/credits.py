@@ -118,15 +118,31 @@ def decide(
 ) -> None:
     """Credit every order whose credit may move, and move its revenue. `recount`: the revenue of the touched
     sessions is counted from the stored orders first, in place of what is stored."""
-    window = window_days * MICROS_PER_DAY
+    if not changes.are_first:
+        _read_stored(connection, changes, window_days * MICROS_PER_DAY)
+    orders, sessions = changes.orders, changes.sessions
+    if recount:
+        new = with_revenue_recounted(sessions.new, changes.touched, orders.old)
+        sessions = Versions(sessions.old, new)
+    changes.orders = Versions(
+        orders.old, _credited(connection, changes, orders.new, sessions.new, window_days)
+    )
+    new = with_credited_revenue(sessions.new, changes.orders)
+    changes.sessions = Versions(sessions.old, new)
+
+
+def _read_stored(connection: ArrowConnection, changes: Changes, window: int) -> None:
+    """Read the orders whose credit may move, and their candidates, with the codes of both."""
     touched, orders = changes.touched, changes.orders
     submissions = changed_submissions(changes.sessions, touched)
     moved = submissions.old[~submissions.old.index.isin(touched)]
     fact_table_io.read_issues(connection, changes, moved)
+    # The codes that were issued to them.
+    columns = ["edition", "session", "submitted_at", *_PERSON]
     issues = Versions(
         *(
-            _issued_to(submitted, rows)
-            for submitted, rows in (
+            rows[["session", "code"]].merge(own[columns].reset_index(drop=True), on="session")
+            for own, rows in (
                 (submissions.old, changes.issues.old),
                 (submissions.new, changes.issues.new),
             )
@@ -141,32 +157,7 @@ def decide(
     others = sessions.old[sessions.old["submitted_at"] != NEVER]
     is_read = others.index.isin(touched) | others.index.isin(moved.index)
     fact_table_io.read_issues(connection, changes, others[~is_read])
-    if recount:
-        new = with_revenue_recounted(sessions.new, touched, orders.old)
-        sessions = Versions(sessions.old, new)
-    changes.orders = Versions(
-        orders.old, _credited(connection, changes, orders.new, sessions.new, window_days)
-    )
-    new = with_credited_revenue(sessions.new, changes.orders)
-    changes.sessions = Versions(sessions.old, new)
-
-
-def _issued_to(submissions: pd.DataFrame, issues: pd.DataFrame) -> pd.DataFrame:
-    """The codes issued to submissions: edition, session, code, customer, visitor, submitted_at."""
-    columns = ["edition", "session", "submitted_at", *_PERSON]
-    rows = submissions[columns].reset_index(drop=True)
-    return issues[["session", "code"]].merge(rows, on="session")
-
-
-def _form_ids(connection: ArrowConnection, changes: Changes, sessions: pd.DataFrame) -> pd.Series:
-    """The text of the form's id, by its number, for all forms of these sessions."""
-    keys = {"edition": sessions["edition"].to_numpy(), "id": sessions["form"].to_numpy()}
-    stored = fact_table_io.load(connection, tables.dim_text, distinct_rows(keys))
-    named = changes.partials.texts
-    texts = pd.concat(
-        [named[named["id"].isin(sessions["form"])][["id", "text"]], stored[["id", "text"]]]
-    )
-    return by_id(texts.drop_duplicates("id"), "id")["text"]
+    changes.orders, changes.sessions = orders, sessions
 
 
 def _credited(
@@ -183,8 +174,12 @@ def _credited(
     issues = issues[issues["code"] != 0]
     issued = distinct_rows({name: issues[name].to_numpy() for name in ("session", "code")})
     submissions = sessions[sessions["submitted_at"] != NEVER]
-    forms = _form_ids(connection, changes, submissions)
-    candidates = Candidates(submissions, pd.DataFrame(issued), forms)
+    keys = {"edition": submissions["edition"].to_numpy(), "id": submissions["form"].to_numpy()}
+    stored = fact_table_io.load(connection, tables.dim_text, distinct_rows(keys))
+    named = changes.partials.texts
+    named = named[named["id"].isin(submissions["form"])]
+    texts = pd.concat([named[["id", "text"]], stored[["id", "text"]]]).drop_duplicates("id")
+    candidates = Candidates(submissions, pd.DataFrame(issued), by_id(texts, "id")["text"])
     credits = credit(
         orders.reset_index(drop=True), changes.order_codes.new, candidates, window_days
     )
@@ -336,10 +331,10 @@ def credit(
     submissions, issued = candidates.submissions, candidates.issued
     names = ("edition", "customer", "visitor")
     ours = _rows(orders, *names, at=orders["created_at"])
-    theirs = {
-        **_rows(submissions, *names, at=submissions["submitted_at"]),
-        "form": _form_ranks(submissions["form"].to_numpy(), candidates.form_ids),
-    }
+    # The form with the smallest id has the greatest rank.
+    forms, form = np.unique(submissions["form"].to_numpy(), return_inverse=True)
+    ranks = candidates.form_ids.reindex(forms).rank(method="dense", ascending=False).to_numpy()
+    theirs = {**_rows(submissions, *names, at=submissions["submitted_at"]), "form": ranks[form]}
     with_code = _joined(ours, orders["order"], codes["order"], codes["code"])
     issued_code = _joined(theirs, submissions["session"], issued["session"], issued["code"])
     texts = submissions["form_session_id"]
@@ -366,13 +361,6 @@ def credit(
         },
         index=orders["order"].to_numpy(),
     )
-
-
-def _form_ranks(forms: Column, form_ids: pd.Series) -> Column:
-    """A number for each form: the form with the smallest id has the greatest."""
-    numbers, index = np.unique(forms, return_inverse=True)
-    ranks = form_ids.reindex(numbers).rank(method="dense", ascending=False)
-    return ranks.to_numpy()[index]
 
 
 def _rows(frame: pd.DataFrame, *names: str, at: pd.Series) -> _Rows:
@@ -413,7 +401,14 @@ def _latest(
     rows = ranked[before]
     hit = (before >= 0) & (theirs[rows] == ours)
     hit &= created_at - submitted_at[rows] <= window_days * MICROS_PER_DAY
-    return _one_per_order(orders["row"][hit], _filter(submissions, rows[hit]), texts)
+    order, latest = orders["row"][hit], _filter(submissions, rows[hit])
+    found = latest["row"]
+    # An order with several codes can match several submissions.
+    if len(sorted_unique(order)) < len(order):
+        by = np.lexsort((latest["form"], _text_ranks(found, texts), latest["at"], order))
+        last = by[np.diff(order[by], append=-1) != 0]
+        order, found = order[last], found[last]
+    return order, found
 
 
 def _ranked(submissions: _Rows, sort_keys: Column, texts: pd.Series) -> Column:
@@ -428,17 +423,6 @@ def _ranked(submissions: _Rows, sort_keys: Column, texts: pd.Series) -> Column:
     rank = np.zeros(len(sort_keys))
     rank[tied] = _text_ranks(submissions["row"][tied], texts)
     return np.lexsort((submissions["form"], rank, sort_keys))
-
-
-def _one_per_order(orders: Column, submissions: _Rows, texts: pd.Series) -> tuple[Column, Column]:
-    """The latest submission per order: an order with several codes can match several."""
-    rows = submissions["row"]
-    if len(sorted_unique(orders)) < len(orders):
-        ranks = _text_ranks(rows, texts)
-        by = np.lexsort((submissions["form"], ranks, submissions["at"], orders))
-        last = by[np.diff(orders[by], append=-1) != 0]
-        orders, rows = orders[last], rows[last]
-    return orders, rows
 
 
 def _text_ranks(rows: Column, texts: pd.Series) -> Column:

@@ -59,7 +59,9 @@ def name(connection: ArrowConnection, changes: Changes, *, recount: bool) -> Non
     named_orders = changes.partials.orders["order"].to_numpy()
     usage = _usage(connection, changes, named_orders, recount=recount)
     stored = fact_table_io.load(connection, tables.dim_discount_code, usage.codes)
-    _read_holders(connection, changes, moved_codes(stored, usage.discounts))
+    moved = moved_codes(stored, usage.discounts)
+    if len(moved):
+        _read_holders(connection, changes, moved)
     changes.issues, changes.order_codes = (
         Versions(rows.old, with_discounts(rows.new, usage.discounts))
         for rows in (changes.issues, changes.order_codes)
@@ -85,7 +87,15 @@ def _usage(
     used = changes.order_codes.having("order", orders)
     codes = named_codes(issues.old, issues.new, used.old, used.new)
     if not row_count(codes):
-        return _no_codes()
+        none = {
+            name: fact_table_io.no_rows(table, column_names(table))
+            for name, table in (
+                ("counts", tables.code_usage),
+                ("discounts", tables.dim_discount_code),
+                ("texts", tables.dim_text),
+            )
+        }
+        return CodeUsage(codes=none["counts"][CODE], **none)
     if recount:
         # Rows of code_usage of these codes, counted from the stored facts. Keys may repeat.
         connection.stage(_CODES, fact_table_io.to_arrow(codes, CODE))
@@ -116,17 +126,6 @@ def _read_holders(connection: ArrowConnection, changes: Changes, moved: pd.DataF
     changes.orders = changes.orders.plus(orders)
 
 
-def _no_codes() -> CodeUsage:
-    return CodeUsage(
-        codes=fact_table_io.no_rows(tables.code_usage, CODE),
-        counts=fact_table_io.no_rows(tables.code_usage, column_names(tables.code_usage)),
-        discounts=fact_table_io.no_rows(
-            tables.dim_discount_code, column_names(tables.dim_discount_code)
-        ),
-        texts=fact_table_io.no_rows(tables.dim_text, column_names(tables.dim_text)),
-    )
-
-
 def _of_differing(rows: Versions, table: Table, id: str, changed: Column) -> Versions:
     """The rows of the sessions or orders (`id`) that are among `changed`, or have a row that differs."""
     differing = rows.differing(table)
@@ -153,7 +152,7 @@ def usage_counts(
     counts = [stored[[*CODE, "discount_id", "form", *_COUNTS]]]
     counts += _counts(issues.new, sessions.new, order_codes.new, 1)
     counts += _counts(issues.old, sessions.old, order_codes.old, -1)
-    rows = pd.concat(counts, ignore_index=True)
+    rows = pd.concat([one for one in counts if len(one)] or counts, ignore_index=True)
     index, ids = pd.factorize(rows["discount_id"])
     numbers = {name: rows[name].to_numpy(np.int64) for name in (*CODE, "form", *_COUNTS)}
     summed = group_sum.total(numbers | {"discount_id": index}, (*CODE, "discount_id", "form"))
@@ -167,15 +166,18 @@ def _counts(
 ) -> list[pd.DataFrame]:
     """The counts that these facts add to code_usage, times the sign. Keys may repeat."""
     issues = issues[issues["code"] != 0]
+    mentions = [
+        rows[[*CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
+        for rows in (issues, order_codes)
+        if len(rows)
+    ]
+    if not len(issues):
+        return mentions
     groups = group_keys(issues["session"].to_numpy(), issues["code"].to_numpy()).dense()
     once = issues.iloc[groups.any_row()]
     index = index_of(sessions.index.to_numpy(), once["session"].to_numpy())
     submitted = sessions["submitted_at"].to_numpy()[index] != NEVER
     forms = sessions["form"].to_numpy()[index[submitted]]
-    mentions = [
-        rows[[*CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
-        for rows in (issues, order_codes)
-    ]
     submissions = once.loc[submitted, CODE].assign(
         discount_id="", form=forms, mentions=0, submissions=sign
     )

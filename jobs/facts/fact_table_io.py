@@ -58,19 +58,23 @@ def load(
     if not row_count(keys) or _is_empty(connection, table, keys):
         return no_rows(table, columns)
     key = list(keys)
-    staged = connection.stage("staged_facts", to_arrow(_sorted(keys, key), key))
+    rows = {name: np.asarray(keys[name]) for name in key}
+    # In the order of an index on them: neighbours in it are read together.
+    order = np.lexsort((rows[key[1]], rows[key[0]])) if len(key) > 1 else slice(None)
+    in_order = {name: column[order] for name, column in rows.items()}
+    staged = connection.stage("staged_facts", to_arrow(in_order, key))
     compared = [name for name in key if name in (table.c if equal is None else equal)]
     same = " AND ".join(f'f."{name}" = k."{name}"' for name in compared)
     # A database uses a partial index only where the query repeats the index's condition.
     same += "".join(
         f' AND f."{name}" <> 0' for name in partially_indexed(table) if name in compared
     )
-    rows = connection.rows_of(
+    found = connection.rows_of(
         table,
         f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
         f"WHERE {same} AND {condition}",
     )
-    return rows.to_pandas() if rows.num_rows else no_rows(table, columns)
+    return found.to_pandas() if found.num_rows else no_rows(table, columns)
 
 
 def _is_empty(connection: ArrowConnection, table: Table, keys: Columns) -> bool:
@@ -130,13 +134,6 @@ def is_staged(name: str, id: str) -> str:
     return f"EXISTS (SELECT 1 FROM {name} i WHERE i.id = {id})"
 
 
-def _sorted(keys: Columns, key: Sequence[str]) -> Columns:
-    """Keys in the order of an index on them: neighbours in it are read together."""
-    rows = {name: np.asarray(keys[name]) for name in key}
-    order = np.lexsort((rows[key[1]], rows[key[0]])) if len(key) > 1 else slice(None)
-    return {name: column[order] for name, column in rows.items()}
-
-
 def no_rows(table: Table, columns: Sequence[str]) -> pd.DataFrame:
     """A frame of these columns without rows, in the types in which rows come."""
     return _no_rows(table, tuple(columns)).copy()
@@ -152,16 +149,16 @@ def replace(
 ) -> None:
     """Delete the rows that have one of the old keys (some columns of the table), then append rows."""
     if not old_keys.empty:
-        key = names(list(old_keys.columns))
+        old_key = names(list(old_keys.columns))
         staged = connection.stage(
             "staged_keys", to_arrow(old_keys.drop_duplicates(), list(old_keys.columns))
         )
         connection.execute(
-            f"DELETE FROM {table.name} WHERE ({key}) IN (SELECT {key} FROM {staged})"
+            f"DELETE FROM {table.name} WHERE ({old_key}) IN (SELECT {old_key} FROM {staged})"
         )
     if not rows.empty:
-        rows = rows.reset_index(drop=True).sort_values(list(key_names(table)))
-        connection.append(table.name, to_arrow(rows, column_names(table)))
+        key = [(name, "ascending") for name in key_names(table)]
+        connection.append(table.name, to_arrow(rows, column_names(table)).sort_by(key))
 
 
 def update(
@@ -232,20 +229,18 @@ def write_changes(
     """Put the new version of all changed facts in the place of the old one. `empty`: editions that have no
     facts."""
     for table, rows in changes.differing.items():
-        replace(connection, table, rows.old[list(key_names(table))], rows.new)
+        old = rows.old if rows.old.empty else rows.old[list(key_names(table))]
+        replace(connection, table, old, rows.new)
     for one in replacements(changes):
         replace(connection, *one)
     batch = changes.sessions.of(changes.touched)
-    numbers = _next_numbers(except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy()))
-    update(connection, tables.edition, numbers, ["next_session"])
+    # The number after the greatest of the new sessions, by edition.
+    new = except_ids(batch.new.index.to_numpy(), batch.old.index.to_numpy())
+    editions, numbers = np.divmod(new, 1 << SESSION_BITS)
+    last = np.flatnonzero(np.diff(editions, append=-1))
+    following = {"edition": editions[last], "next_session": numbers[last] + 1}
+    update(connection, tables.edition, following, ["next_session"])
     for table, others, columns in updates(changes):
         update(connection, table, others, columns)
     for table, named in texts(changes):
         append_missing(connection, table, named, empty)
-
-
-def _next_numbers(sessions: Column) -> dict[str, Column]:
-    """The number after the greatest of these session ids, by edition: edition, next_session."""
-    editions, numbers = np.divmod(np.sort(sessions), 1 << SESSION_BITS)
-    last = np.flatnonzero(np.diff(editions, append=-1))
-    return {"edition": editions[last], "next_session": numbers[last] + 1}

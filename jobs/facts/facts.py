@@ -7,7 +7,7 @@ happened; days are shop-local, NO_DAY where there is none. `session`, `order`, `
 is 0.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -53,10 +53,7 @@ class Facts:
     def only(self, **kept: Columns) -> "Facts":
         """The facts given here by field, and none of the other fields."""
         rows: dict[str, Any] = {
-            field.name: _none(getattr(self, field.name)) for field in fields(self)
+            name: own.iloc[:0] if isinstance(own, pd.DataFrame) else without_rows(own)
+            for name, own in vars(self).items()
         }
         return Facts(**(rows | kept))
-
-
-def _none(rows: Columns) -> Columns:
-    return rows.iloc[:0] if isinstance(rows, pd.DataFrame) else without_rows(rows)

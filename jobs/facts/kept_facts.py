@@ -151,16 +151,14 @@ def keep(raw: RawEvents, identifiers: pd.DataFrame) -> dict[int, KeptFacts]:
         utms=raw.utms,
         texts=raw.texts,
     )
-    return {edition: _of_edition(kept, rows, edition) for edition in rows["edition"].unique()}
-
-
-def _of_edition(kept: KeptFacts, groups: pd.DataFrame, edition: int) -> KeptFacts:
-    """Kept facts of one edition (`edition` of `groups`, `utms` and `texts`)."""
-    texts = {
-        name: rows[rows["edition"] == edition].drop(columns="edition")
-        for name, rows in (("utms", kept.utms), ("texts", kept.texts))
-    }
-    return replace(kept.only(groups["edition"] == edition), **texts)
+    found = {}
+    for edition in rows["edition"].unique():
+        own = {
+            name: part[part["edition"] == edition].drop(columns="edition")
+            for name, part in (("utms", raw.utms), ("texts", raw.texts))
+        }
+        found[edition] = replace(kept.only(rows["edition"] == edition), **own)
+    return found
 
 
 def joined(parts: Sequence[KeptFacts]) -> KeptFacts:

@@ -108,7 +108,10 @@ def with_latest(
         steps.append(step_names_of(events.events))
     # No other cell has one of these e-mails, or decides about one of these steps.
     own = kept_facts.of_keys(connection, staged.emails["email"].to_numpy(np.int64))
-    cells = f"({own} OR last_at >= {_decided_until(staged.steps, steps)})"
+    found = merge_step_names(pd.concat(steps, ignore_index=True))
+    decided_at = staged.steps.merge(found, "left", ["edition", "form", "step"])
+    instants = decided_at[["index_at", "name_at"]].fillna(0).to_numpy(np.int64)
+    cells = f"({own} OR last_at >= {instants.min(initial=NEVER)})"
     kept = [
         (by_shop[shop_key], facts.only(_names_any(facts, staged)))
         for _, shop_key, facts in kept_facts.read_counted(
@@ -145,13 +148,6 @@ def _spans(connection: ArrowConnection, by_shop: Mapping[int, int]) -> Iterator[
         part = np.cumsum(batches["rows"].to_numpy()) // _ROWS_AT_ONCE
         for batch_ids in np.split(ids, np.flatnonzero(np.diff(part)) + 1):
             yield f"{shops} AND batch_id BETWEEN {batch_ids[0]} AND {batch_ids[-1]}"
-
-
-def _decided_until(staged: pd.DataFrame, found: list[pd.DataFrame]) -> int:
-    """The instant before which nothing decides about the staged steps, by what is found of these."""
-    latest = merge_step_names(pd.concat(found, ignore_index=True))
-    rows = staged.merge(latest, "left", ["edition", "form", "step"])
-    return int(rows[["index_at", "name_at"]].fillna(0).to_numpy(np.int64).min(initial=NEVER))
 
 
 def _names_any(kept: KeptFacts, staged: DecidedAnew) -> pd.Series:

@@ -21,7 +21,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.arrays.group_keys import Column, GroupKeys, combine, group_keys
+from jobs.arrays.group_keys import (
+    Column,
+    GroupKeys,
+    combine,
+    distinct_rows,
+    group_keys,
+    index_of,
+)
 from jobs.facts import touched
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names, schema_of
@@ -178,9 +185,17 @@ def _raw_events(table: pa.Table, editions: Mapping[int, int], rules: RulesByShop
     texts = []
 
     def shown_ids(name: str) -> Column:
-        ids, distinct = _shown_ids(edition, table[name])
-        texts.append(distinct)
-        return ids
+        """The id of each text of a column, 0 for ""."""
+        encoded = table[name].combine_chunks().dictionary_encode()
+        words = encoded.dictionary.to_pylist()
+        ids = np.array([text_id(word) if word else 0 for word in words], dtype=np.int64)
+        index = encoded.indices.to_numpy()
+        rows = group_keys(edition, index).dense().any_row()
+        shown = pd.Series(np.array(words, dtype=object)[index[rows]], dtype="str")
+        texts.append(
+            pd.DataFrame({"edition": edition[rows], "id": ids[index[rows]], "text": shown})
+        )
+        return ids[index]
 
     frame = pd.DataFrame(
         {
@@ -291,18 +306,6 @@ def unique_texts(*texts: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["id"] != 0].drop_duplicates(["edition", "id"], ignore_index=True)
 
 
-def _shown_ids(edition: Column, column: pa.ChunkedArray) -> tuple[Column, pd.DataFrame]:
-    """The id of each text of a column, 0 for "", and the distinct texts: edition, id, text."""
-    encoded = column.combine_chunks().dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    ids = np.array([text_id(word) if word else 0 for word in words], dtype=np.int64)
-    index = encoded.indices.to_numpy()
-    rows = group_keys(edition, index).dense().any_row()
-    used = index[rows]
-    shown = pd.Series(np.array(words, dtype=object)[used], dtype="str")
-    return ids[index], pd.DataFrame({"edition": edition[rows], "id": ids[used], "text": shown})
-
-
 def _value_texts(edition: Column, column: pa.ChunkedArray) -> pd.DataFrame:
     """The texts that answers chose (`value`: JSON, a text or a list of texts): edition, id, text."""
     encoded = column.combine_chunks().dictionary_encode()
@@ -398,5 +401,8 @@ def editions_of(shops: Column, by_shop: Mapping[int, int]) -> Column:
 
 
 def _by_edition(edition: Column, utm: Column, sets: pd.DataFrame) -> pd.DataFrame:
-    used = pd.DataFrame({"edition": edition, "utm": utm}).drop_duplicates()
-    return used.merge(sets, on="utm")
+    used = distinct_rows({"edition": edition, "utm": utm})
+    index = index_of(sets["utm"].to_numpy(np.int64), used["utm"])
+    own = sets.iloc[index[index >= 0]].reset_index(drop=True)
+    own.insert(0, "edition", used["edition"][index >= 0])
+    return own

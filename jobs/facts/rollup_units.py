@@ -114,10 +114,11 @@ def units_of(
     changed = changes.sessions.of(changes.changed_outcomes)
     pairs = pairs_of(changed.old, changed.new)
     ids = pd.Index(customers["customer"])
-    old, new = (
-        _of_version(rows, version, own, pairs, ids)
-        for version, own in (("old", NO_EVENTS), ("new", events))
-    )
+    new = _of_version(rows, "new", events, pairs, ids)
+    if changes.are_first:
+        old = {unit: facts.only() for unit, facts in new.items()}
+    else:
+        old = _of_version(rows, "old", NO_EVENTS, pairs, ids)
     return {unit: UnitFacts(old[unit], new[unit]) for unit in new}
 
 
@@ -181,6 +182,9 @@ def _with_neighbours(
     customers: Mapping[str, Column],
 ) -> _Rows:
     """Changes with their neighbours. `customers`: those who have a changed submission or order, or had."""
+    if changes.are_first:
+        none = {"unchanged": chosen_values(changes.answers.old), "steps": changes.steps.old}
+        return _Rows(changes, calendar, changes.sessions, changes.orders, **none)
     summed = changes.sessions.of(changes.sessions_to_roll_up)
     changed = changes.sessions.of(changes.changed_sessions)
     stage_ids(connection, _CHANGED, changed.old.index.to_numpy())
@@ -249,25 +253,8 @@ def _nearest(connection: ArrowConnection, changed: Versions, at: str) -> pd.Data
     """The unchanged sessions nearest to the changed instants `at` of their visitor and form, before and
     after. Neither reaches beyond the next changed instant, so that each changed session is passed once. A
     first session is not among them: it was gathered to derive which one it is."""
-    moved = _moved(changed, at)
-    stage_ids(connection, _MOVED, moved.old.index.to_numpy())
-    others = (
-        f"SELECT n.session FROM {SAME_PAIR} AND n.is_first_session = 0 AND n.{at} <> {NEVER} "
-        f"AND NOT {is_staged(_MOVED, 'n.session')}"
-    )
-    nearest = (
-        f'f.session IN (({others} AND n.{at} BETWEEN k."low" AND k."at" ORDER BY n.{at} DESC LIMIT 1), '
-        f'({others} AND n.{at} BETWEEN k."at" AND k."high" ORDER BY n.{at} LIMIT 1))'
-    )
-    return load_sessions(
-        connection, _spans(moved.old, moved.new, at=at), nearest, equal=["edition"]
-    )
-
-
-def _moved(sessions: Versions, at: str) -> Versions:
-    """Sessions that have the instant, but for those that are the same in both versions: of the same visitor
-    and form, with the same instant."""
-    old, new = (rows[rows[at] != NEVER] for rows in (sessions.old, sessions.new))
+    # But for those that are the same in both versions: of the same visitor and form, with the same instant.
+    old, new = (rows[rows[at] != NEVER] for rows in (changed.old, changed.new))
     index = index_of(new.index.to_numpy(), old.index.to_numpy())
     ours, theirs = old[index >= 0], new.iloc[index[index >= 0]]
     same = np.logical_and.reduce(
@@ -276,8 +263,17 @@ def _moved(sessions: Versions, at: str) -> Versions:
             for name in (*PAIR, "is_first_session", at)
         ]
     )
-    ids = ours.index[same]
-    return Versions(*(rows[~rows.index.isin(ids)] for rows in (old, new)))
+    old, new = (rows[~rows.index.isin(ours.index[same])] for rows in (old, new))
+    stage_ids(connection, _MOVED, old.index.to_numpy())
+    others = (
+        f"SELECT n.session FROM {SAME_PAIR} AND n.is_first_session = 0 AND n.{at} <> {NEVER} "
+        f"AND NOT {is_staged(_MOVED, 'n.session')}"
+    )
+    nearest = (
+        f'f.session IN (({others} AND n.{at} BETWEEN k."low" AND k."at" ORDER BY n.{at} DESC LIMIT 1), '
+        f'({others} AND n.{at} BETWEEN k."at" AND k."high" ORDER BY n.{at} LIMIT 1))'
+    )
+    return load_sessions(connection, _spans(old, new, at=at), nearest, equal=["edition"])
 
 
 def _spans(*sessions: pd.DataFrame, at: str) -> dict[str, Column]:

@@ -42,7 +42,9 @@ _EARLIEST_OF_PAIR = (
 )
 
 
-def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) -> Changes:
+def begin(
+    connection: ArrowConnection, partials: Partials, anew: DecidedAnew, *, are_first: bool
+) -> Changes:
     """The touched sessions and orders with their steps, answers, issues and codes, before and after."""
     named = partials.sessions[["edition", "session_hash"]]
     stored = fact_table_io.load(connection, tables.fact_form_session, named)
@@ -71,6 +73,7 @@ def begin(connection: ArrowConnection, partials: Partials, anew: DecidedAnew) ->
     changes = Changes(
         partials=partials,
         touched=sorted_unique(*(rows.index.to_numpy() for rows in (sessions.old, sessions.new))),
+        are_first=are_first,
         sessions=sessions,
         orders=Versions(orders, orders),
         steps=steps,
@@ -101,7 +104,12 @@ def _from_events(partials: Partials, stored: pd.DataFrame, numbers: pd.DataFrame
     index = index_of(stored["session_hash"].to_numpy(), partial["session_hash"].to_numpy())
     ids = _with_last(stored["session"], 0)[index]
     is_new = index < 0
-    ids[is_new] = _new_ids(partial["edition"].to_numpy()[is_new], numbers)
+    # New ones are numbered by edition and, within it, in the order of their first events.
+    of_new = partial["edition"].to_numpy()[is_new]
+    editions, counts = np.unique(of_new, return_counts=True)
+    first = numbers["next_session"].to_numpy()[index_of(numbers["edition"].to_numpy(), editions)]
+    position = np.arange(len(of_new)) - np.repeat(np.cumsum(counts) - counts, counts)
+    ids[is_new] = (of_new << SESSION_BITS) + np.repeat(first, counts) + position
     rows = partial.assign(
         session=ids,
         submitted_at=np.minimum(partial["subscribed_at"], partial["completed_at"]),
@@ -128,15 +136,6 @@ def _step_names(connection: ArrowConnection, partials: Partials, anew: DecidedAn
     stored = without(fact_table_io.load(connection, tables.dim_step, named), anew.steps)
     names = pd.concat([stored.new, partials.step_names], ignore_index=True)
     return Versions(stored.old, merge_step_names(names))
-
-
-def _new_ids(editions: Column, next_numbers: pd.DataFrame) -> Column:
-    """Ids of new sessions, given by edition and, within it, in the order of their first events."""
-    numbers, counts = np.unique(editions, return_counts=True)
-    index = index_of(next_numbers["edition"].to_numpy(), numbers)
-    first = next_numbers["next_session"].to_numpy()[index]
-    position = np.arange(len(editions)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return (editions << SESSION_BITS) + np.repeat(first, counts) + position
 
 
 def mark_first(connection: ArrowConnection, changes: Changes, *, recount: bool) -> None:

@@ -48,6 +48,10 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
     )
     new = [one.facts.events(by_shop[one.shop_key]) for one in kept]
     calendar = derive.calendar_of(connection, involved)
+    rolled_up = (
+        f"SELECT 1 FROM edition WHERE edition IN ({sql_list(numbers)}) AND rolled_up_at <> 0"
+    )
+    are_first = connection.value(rolled_up) is None
     empty: set[int] | None = None
 
     def read(most: int) -> TouchedRows:
@@ -56,7 +60,7 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
     # One part, but where rows touch sessions that have very many.
     for rows in touched.in_parts(connection, BATCH_ROWS, read):
         phase("derive")
-        changes = derive.derive(connection, rows, involved[0].window_days)
+        changes = derive.derive(connection, rows, involved[0].window_days, are_first=are_first)
         events = pd.concat([rows.events, *new])
         del rows
         units = units_of(connection, changes, calendar, events)
@@ -66,7 +70,7 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
             empty = leases.fence(connection, held, sorted(numbers), connection.now_micros())
         phase("write")
         derive.write(connection, changes, units, empty)
-        new, empty = [], set()
+        new, empty, are_first = [], set(), False
         del changes, units, events
     applied = pd.DataFrame(batches, columns=["edition", "batch_id"])
     failed_batches.delete(connection, [batch for batch in batches if batch["attempts"]])

@@ -1,6 +1,6 @@
 """Which editions are claimed next, and which of their pending batches are applied together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from warehouse.connections.chunks import chunks
@@ -11,10 +11,13 @@ from warehouse.editions.pending_batches import MAX_BATCHES, Backlog, Batch
 BATCH_ROWS: Final = 550_000
 
 
-def next_batches(pending: Iterable[Batch], most_rows: int) -> list[Batch]:
-    """The first batches, to apply together."""
+def next_batches(pending: Sequence[Batch], most_rows: int) -> list[Batch]:
+    """The first batches, to apply together: all that an edition has, where another's come before them. The
+    next group would have to look up what this one stored of it."""
     sized = ((batch, batch["weight"]) for batch in pending)
-    return next(chunks(sized, most_rows, MAX_BATCHES), [])
+    found = next(chunks(sized, most_rows, MAX_BATCHES), [])
+    cut = {batch["edition"] for batch in pending[len(found) : len(found) + 1]}
+    return [batch for batch in found if batch["edition"] not in cut] or found
 
 
 def next_claims(

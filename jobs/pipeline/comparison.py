@@ -24,7 +24,6 @@ from jobs.facts.rollup_units import units_of
 from jobs.pipeline.derive import calendar_of, deltas_of
 from jobs.pipeline.recompute import derive_days, stage_days
 from warehouse import tables
-from warehouse.catalogue import Summary
 from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.hash_ids import SEPARATOR, text_ids
 from warehouse.domain.time import NO_DAY
@@ -163,7 +162,8 @@ def compare_days(connection: ArrowConnection, days: DaysByEdition) -> Difference
             differing[table.name].append(rows.assign(day=_days(changes, calendar, table, rows)))
         for summary, delta in deltas_of(units_of(connection, changes, calendar)):
             # Daily rows that agree with facts that are wrong.
-            differing[summary.table].append(_keys(summary, delta).assign(part="facts"))
+            keys = delta.drop_columns(list(summary.measures)).to_pandas()
+            differing[summary.table].append(keys.assign(part="facts"))
     differences: Differences = Counter()
     for name, found in differing.items():
         # Facts of one part may make a row differ that those of another do, too.
@@ -197,10 +197,6 @@ def _differing_days(connection: ArrowConnection, table: Table, due: str) -> Diff
         for row in found.to_pylist():
             differences[row["edition"], table.name, row["day"]] += row["rows"]
     return differences
-
-
-def _keys(summary: Summary, delta: pa.Table) -> pd.DataFrame:
-    return delta.drop_columns(list(summary.measures)).to_pandas()
 
 
 def _differing_facts(

@@ -139,13 +139,19 @@ def _with_codes(
 
 
 def derive(
-    connection: ArrowConnection, rows: TouchedRows, window_days: int, *, recount: bool = False
+    connection: ArrowConnection,
+    rows: TouchedRows,
+    window_days: int,
+    *,
+    recount: bool = False,
+    are_first: bool = False,
 ) -> Changes:
     """How the stored facts differ from what the rows say. Leaves a transaction open.
 
-    `recount`: sums over facts are counted anew, in place of what is stored of them.
+    `recount`: sums over facts are counted anew, in place of what is stored of them. `are_first`: nothing is
+    stored of their editions.
     """
-    changes = sessions.begin(connection, rows.partials, rows.anew)
+    changes = sessions.begin(connection, rows.partials, rows.anew, are_first=are_first)
     customers.set_customers(connection, changes, rows.anew.emails)
     sessions.mark_first(connection, changes, recount=recount)
     customers.mark_first_orders(connection, changes)

@@ -65,7 +65,15 @@ def _look_up(
     forgotten.stage(connection, person)
     connection.commit()
     is_own = _carries(person)(kept)
-    found = [_rows(connection, table, shop_key).to_pandas() for table in _TABLES]
+    columns = names(tuple(COLUMNS.values()))
+    found = [
+        connection.rows_of(
+            table,
+            f"SELECT {columns} FROM {table.name} WHERE shop_key = $1 AND {forgotten.carries(table)}",
+            shop_key,
+        ).to_pandas()
+        for table in _TABLES
+    ]
     seen = {
         Identifier(kind, text)
         for rows in (*found, kept[is_own])
@@ -108,15 +116,6 @@ def _carries(identifiers: Collection[Identifier]) -> GroupMask:
         return mask
 
     return which
-
-
-def _rows(connection: ArrowConnection, table: Table, shop_key: int) -> pa.Table:
-    return connection.rows_of(
-        table,
-        f"SELECT {names(tuple(COLUMNS.values()))} FROM {table.name} "
-        f"WHERE shop_key = $1 AND {forgotten.carries(table)}",
-        shop_key,
-    )
 
 
 def _left(
@@ -172,28 +171,22 @@ def forget_asked(run: JobRun, task: Task) -> dict[str, Any] | None:
     # None is left where a command has done it.
     if hashes := forgotten.waiting(connection, shop_key):
         kept = _kept_identifiers(connection, shop_key)
-        persons = _find(connection, shop_key, hashes, kept)
+        # The identifiers that rows or kept facts carry, by hash.
+        hasher, own = email_hasher(connection), f"shop_key = {shop_key}"
+        found: dict[str, Identifier] = {}
+        for table in _TABLES:
+            found |= forgotten.find(connection, hasher, table, own, set(hashes))
+        for kind, column in COLUMNS.items():
+            candidates = forgotten.identifiers_in(kind, kept[column].unique())
+            found |= forgotten.of_hashes(hasher, hashes, candidates)
+        connection.commit()
+        persons = {hashed: found[hashed] for hashed in hashes if hashed in found}
         counts = _remove(run, shop_key, persons, hashes, (shop_key,), kept)
         say(
             f"removed persons: {len(hashes)}  events {counts['events']}  "
             f"versions of orders {counts['orders']}"
         )
     return {}
-
-
-def _find(
-    connection: ArrowConnection, shop_key: int, hashes: Collection[str], kept: pd.DataFrame
-) -> dict[str, Identifier]:
-    """The identifiers with these hashes that rows or kept facts of a shop carry, by hash. Commits."""
-    hasher, own = email_hasher(connection), f"shop_key = {shop_key}"
-    found: dict[str, Identifier] = {}
-    for table in _TABLES:
-        found |= forgotten.find(connection, hasher, table, own, set(hashes))
-    for kind, column in COLUMNS.items():
-        candidates = forgotten.identifiers_in(kind, kept[column].unique())
-        found |= forgotten.of_hashes(hasher, hashes, candidates)
-    connection.commit()
-    return {hashed: found[hashed] for hashed in hashes if hashed in found}
 
 
 def _counts(
@@ -244,22 +237,19 @@ def _remove(
         counts["events"] += remove_kept_facts(run, shop_key, _carries(some))
         phase("rejects")
         counts["rejects"] += _remove_rejects(connection, reject_shops, own)
-        _remove_sightings(connection, shop_key, own)
+        # The sightings of forms whose name or path names a person.
+        for row in connection.table(
+            "SELECT form_id, name, path FROM form_sighting WHERE shop_key = $1", shop_key
+        ).to_pylist():
+            texts = (row["name"], row["path"], row["path"].strip("/"))
+            if forgotten.is_mentioned(email_hasher(connection), own, *texts):
+                which = "shop_key = $1 AND form_id = $2"
+                connection.execute(
+                    f"DELETE FROM form_sighting WHERE {which}", shop_key, row["form_id"]
+                )
+        connection.commit()
     forgotten.rows_gone(connection, shop_key, removed, connection.now_micros())
     return counts
-
-
-def _remove_sightings(connection: ArrowConnection, shop_key: int, hashes: set[str]) -> None:
-    """Delete the sightings of forms whose name or path names a person. Commits."""
-    hasher = email_hasher(connection)
-    for row in connection.table(
-        "SELECT form_id, name, path FROM form_sighting WHERE shop_key = $1", shop_key
-    ).to_pylist():
-        texts = (row["name"], row["path"], row["path"].strip("/"))
-        if forgotten.is_mentioned(hasher, hashes, *texts):
-            own = "shop_key = $1 AND form_id = $2"
-            connection.execute(f"DELETE FROM form_sighting WHERE {own}", shop_key, row["form_id"])
-    connection.commit()
 
 
 def _remove_rejects(connection: ArrowConnection, shops: tuple[int, ...], hashes: set[str]) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.arrays.columns import take_rows, without_rows
+from jobs.arrays.columns import take_rows
 from jobs.arrays.group_keys import index_of_rows
 from jobs.facts import day_facts, latest_events, touched
 from jobs.facts.changes import Changes
@@ -98,28 +98,22 @@ def _sampled(
 ) -> Iterator[tuple[tuple[Edition, list[int]], int]]:
     """((edition, days), events) of those with any."""
     for together in chunks(((edition, 0) for edition in some), 0):
-        events_of = _events_of_days(connection, together)
-        for edition, of_day in zip(together, events_of, strict=True):
+        numbers = [edition.edition for edition in together]
+        spans = {"first": [0] * len(numbers), "last": [_LAST_DAY] * len(numbers)}
+        rows = writer.rows_of_spans(
+            connection, SUMMARY["all_forms"], pa.table({"edition": numbers, **spans})
+        )
+        connection.commit()
+        events: dict[int, dict[int, int]] = {number: {} for number in numbers}
+        summed = group_sum.total(
+            {name: rows[name].to_numpy() for name in ("edition", "day", "events")},
+            ("edition", "day"),
+        )
+        for number, day, count_of_day in zip(*map(np.ndarray.tolist, summed.values()), strict=True):
+            events[number][day] = count_of_day
+        for edition, of_day in zip(together, events.values(), strict=True):
             if days := sorted(random.sample(sorted(of_day), min(count, len(of_day)))):
                 yield (edition, days), sum(of_day[day] for day in days)
-
-
-def _events_of_days(connection: ArrowConnection, some: list[Edition]) -> list[dict[int, int]]:
-    """The events of each day of editions. Commits."""
-    spans = {
-        "edition": [edition.edition for edition in some],
-        "first": [0] * len(some),
-        "last": [_LAST_DAY] * len(some),
-    }
-    rows = writer.rows_of_spans(connection, SUMMARY["all_forms"], pa.table(spans))
-    connection.commit()
-    found: dict[int, dict[int, int]] = {edition.edition: {} for edition in some}
-    summed = group_sum.total(
-        {name: rows[name].to_numpy() for name in ("edition", "day", "events")}, ("edition", "day")
-    )
-    for number, day, events in zip(*(column.tolist() for column in summed.values()), strict=True):
-        found[number][day] = events
-    return list(found.values())
 
 
 def derive_days(connection: ArrowConnection, days: DaysByEdition) -> Iterator[Changes]:
@@ -158,7 +152,7 @@ def stage_days(
         for (rows,) in roll_up(summary.name, facts):
             is_chosen = index_of_rows(chosen, [rows["edition"], rows["day"]]) >= 0
             own = take_rows(rows, is_chosen)
-            delta = difference(summary.name, own, without_rows(own))
+            delta = difference(summary.name, own)
             delta = packed_rows.clipped(delta) if facts_may_be_wrong else delta
             yield writer.as_stored(summary, delta)
 

@@ -114,7 +114,15 @@ def _remove_portion(
     frozen |= own
     phase("write")
     connection.lock_shops(sql_list(sorted(own)))
-    if _still_meet(connection, rows) != (events, orders):
+    # An import that repeats a row can change what it meets until its shop is locked.
+    still_meet = tuple(
+        int(connection.value(f"SELECT COUNT(*) FROM {table} WHERE {removed} AND ({which})"))
+        for table, removed, which in (
+            ("raw_event", REMOVED_EVENT, rows.events),
+            ("raw_order", OTHER_VERSION if rows.without_person else REMOVED_ORDER, rows.orders),
+        )
+    )
+    if still_meet != (events, orders):
         connection.rollback()
         return True
     if rows.without_person:
@@ -144,19 +152,6 @@ def keep_editions(connection: ArrowConnection, held: Claim, shops: list[int]) ->
     if {edition.edition for edition in now} != set(numbers):
         connection.rollback()
         raise leases.LeaseLost("a shop has another edition now")
-
-
-def _still_meet(connection: ArrowConnection, rows: RawRows) -> tuple[int, int]:
-    """How many of the staged events and orders still meet their condition, which an import that repeats a row
-    can change until their shops are locked."""
-    events, orders = (
-        connection.value(f"SELECT COUNT(*) FROM {table} WHERE {removed} AND ({which})")
-        for table, removed, which in (
-            ("raw_event", REMOVED_EVENT, rows.events),
-            ("raw_order", OTHER_VERSION if rows.without_person else REMOVED_ORDER, rows.orders),
-        )
-    )
-    return int(events), int(orders)
 
 
 def delete_staged_events(connection: ArrowConnection) -> None:

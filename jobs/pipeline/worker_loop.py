@@ -102,7 +102,9 @@ class WorkerLoop:
         self._connection.commit()
         wanted = set(backlogs)
         wanted |= {number for number, edition in plan.items() if edition.state == BUILDING}
-        self._release_finished(set(self._held) - wanted)
+        if finished := set(self._held) - wanted:
+            pending_batches.compact(self._connection, sorted(finished))
+            self._release(finished)
         now = self._connection.now_micros()
         # A run that asked for the first ones again and again would never come to those behind them.
         busy = leases.held(self._connection, wanted - set(self._held), now)
@@ -140,11 +142,6 @@ class WorkerLoop:
     def _claim(self) -> Claim:
         return Claim(self._run.owner, tuple(self._held.values()))
 
-    def _release_finished(self, numbers: set[int]) -> None:
-        if numbers:
-            pending_batches.compact(self._connection, sorted(numbers))
-            self._release(numbers)
-
     def _release(self, numbers: set[int]) -> None:
         released = [self._held.pop(number) for number in sorted(numbers)]
         self._deaths = {number: self._deaths[number] for number in self._deaths.keys() & self._held}
@@ -161,7 +158,15 @@ class WorkerLoop:
             if len(batches) < len(trusted):
                 self._connection.analyze_grown(tables.FACTS)
         elif pending and self._is_apart:
-            self._apply(self._next_suspects(pending))
+            # After one death, which may have come from anywhere, those of a group together; else one alone,
+            # since nothing but its own record outlasts the process.
+            together = [
+                batch
+                for batch in pending
+                if not batch["attempts"] and self._deaths[batch["edition"]] == 1
+            ]
+            least_tried = min(pending, key=itemgetter("attempts"))
+            self._apply(next_batches(together, batching.BATCH_ROWS) or [least_tried])
         elif pending:
             self._apply_apart({batch["edition"] for batch in pending})
         return bool(pending)
@@ -170,17 +175,6 @@ class WorkerLoop:
         """Whether a batch may end the process that applies it: it has failed before, or a former holder of
         its edition's lease died."""
         return batch["attempts"] > 0 or batch["edition"] in self._deaths
-
-    def _next_suspects(self, pending: list[Batch]) -> list[Batch]:
-        """The suspect batches to apply next. After one death, which may have come from anywhere, those of a
-        group together; else one alone, since nothing but its own record outlasts the process."""
-        together = [
-            batch
-            for batch in pending
-            if not batch["attempts"] and self._deaths[batch["edition"]] == 1
-        ]
-        least_tried = min(pending, key=itemgetter("attempts"))
-        return next_batches(together, batching.BATCH_ROWS) or [least_tried]
 
     def _apply_apart(self, numbers: set[int]) -> None:
         """Have a worker apply what is pending of these editions, which may end it. Raises CommandFailed where
@@ -226,7 +220,8 @@ class WorkerLoop:
         except leases.LeaseLost:
             raise
         except Exception as error:
-            if self._is_outage(error):
+            # No batch is to blame.
+            if is_outage(error) and not (may_be_of_rows(error) and self._connection.answers()):
                 if is_recorded:
                     with suppress(Exception):
                         failed_batches.take_back(self._connection, self._run.owner)
@@ -244,24 +239,17 @@ class WorkerLoop:
         # Not in the handler: the error would hold the rows of the group in memory until its halves are done.
         self._connection.rollback()
         if len(batches) > 1:
-            self._apply_halves(batches)
+            half = len(batches) // 2
+            for part in (batches[:half], batches[half:]):
+                usable = [batch for batch in part if self._is_usable(batch["edition"])]
+                if usable:
+                    self._run.raise_if_stopped()
+                    self._apply(usable)
             return
         if not is_recorded:
             self._record(batches[0])
         self._name_error([batches[0]["edition"]], failure)
         self._run.read_failures([batches[0]["edition"]])
-
-    def _apply_halves(self, batches: list[Batch]) -> None:
-        half = len(batches) // 2
-        for part in (batches[:half], batches[half:]):
-            usable = [batch for batch in part if self._is_usable(batch["edition"])]
-            if usable:
-                self._run.raise_if_stopped()
-                self._apply(usable)
-
-    def _is_outage(self, error: Exception) -> bool:
-        """Whether no batch is to blame for an error. Leaves no transaction open."""
-        return is_outage(error) and not (may_be_of_rows(error) and self._connection.answers())
 
     def _is_usable(self, number: int) -> bool:
         return self._run.failures[number] < _MAX_FAILURES

@@ -57,20 +57,15 @@ def _rules(edition: Edition) -> tuple[str, str]:
 
 
 def _adopt_unmoved(run: JobRun, before: ZoneInfo, held: Claim) -> None:
-    unmoved = [
-        edition.edition
-        for edition in held.editions
-        if not _is_moved(run.connection, edition, before)
-    ]
+    """Adopt those of which no instant is on another day by our rules."""
+    unmoved = []
+    for edition in held.editions:
+        after = zone(edition.timezone)
+        with closing(_instants(run.connection, edition.shop_key)) as parts:
+            if all((local_days(part, before) == local_days(part, after)).all() for part in parts):
+                unmoved.append(edition.edition)
     check_held(run.connection, held)
     editions.adopt(run.connection, unmoved)
-
-
-def _is_moved(connection: ArrowConnection, edition: Edition, before: ZoneInfo) -> bool:
-    """Whether our rules have an instant of a shop on another day. Leaves a transaction open."""
-    after = zone(edition.timezone)
-    with closing(_instants(connection, edition.shop_key)) as parts:
-        return any((local_days(part, before) != local_days(part, after)).any() for part in parts)
 
 
 def _instants(connection: ArrowConnection, shop_key: int) -> Generator[Column]:

@@ -90,14 +90,14 @@ def roll_up(name: str, *versions: Facts) -> Iterator[tuple[DailyRows, ...]]:
 
 def differences(name: str, new: Facts, old: Facts) -> Iterator[pa.Table]:
     """The `difference` of the rows of two versions of facts, in such chunks."""
-    for rows in roll_up(name, new, old):
+    for rows in roll_up(name, new, *([old] if any(map(row_count, vars(old).values())) else [])):
         yield difference(name, *rows)
 
 
-def difference(name: str, new: DailyRows, old: DailyRows) -> pa.Table:
+def difference(name: str, new: DailyRows, old: DailyRows | None = None) -> pa.Table:
     """The rows that must be added to those of `old` to make those of `new`; rows of zeros left out."""
     measures, columns = SUMMARY[name].measures, new
-    if row_count(old):
+    if old is not None and row_count(old):
         added = part(new, **{measure: measure for measure in measures})
         removed = part(old, **{measure: -old[measure] for measure in measures})
         columns = total(name, added, removed)

@@ -1,13 +1,12 @@
 """Submissions by the values that they chose in two fields."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
-from jobs.arrays.columns import Columns, int_column, take
+from jobs.arrays.columns import int_column, take
 from jobs.arrays.group_keys import Column, group_keys, index_of
 from jobs.facts.facts import Facts
 from jobs.rollups.parts import DailyRows
@@ -49,7 +48,14 @@ def cross_field(facts: Facts) -> DailyRows:
     (edition, day, form, field, value), that of the other's (field, value), and in the last bit
     whether the submission converted. Sorting puts equal pairs next to each other.
     """
-    answers = _chosen(submissions(facts.sessions), facts.answers)
+    # The chosen values of submissions that count in pairs, sorted by submission and field.
+    submitted, rows = submissions(facts.sessions), facts.answers
+    rows = rows[(rows["value"] != 0) & (rows["paired"] != 0)]
+    index = index_of(submitted["session"], int_column(rows, "session"))
+    order = np.lexsort((int_column(rows, "field"), index))
+    order = order[index[order] >= 0]
+    answers = take(rows, order, ["session", "field", "value"])
+    answers |= take(submitted, index[order], ["edition", "day", "form", "converted"])
     names = ("edition", "day", "form", "field", "value")
     ours = group_keys(*(answers[name] for name in names)).dense()
     theirs = group_keys(answers["field"], answers["value"]).dense()
@@ -68,16 +74,6 @@ def cross_field(facts: Facts) -> DailyRows:
         "converted": np.add.reduceat(pairs & 1, starts) if len(starts) else starts,
     }
     return {name: columns[name] for name in _COLUMNS}
-
-
-def _chosen(submitted: Mapping[str, Column], answers: pd.DataFrame) -> Columns:
-    """The chosen values of submissions that count in pairs, sorted by submission and field."""
-    answers = answers[(answers["value"] != 0) & (answers["paired"] != 0)]
-    index = index_of(submitted["session"], int_column(answers, "session"))
-    order = np.lexsort((int_column(answers, "field"), index))
-    order = order[index[order] >= 0]
-    chosen = take(answers, order, ["session", "field", "value"])
-    return chosen | take(submitted, index[order], ["edition", "day", "form", "converted"])
 
 
 def _pairs(session: Column, field: Column) -> tuple[Column, Column]:

@@ -5,7 +5,7 @@ import numpy as np
 from jobs.arrays.columns import int_column, take
 from jobs.arrays.group_keys import group_keys, index_of
 from jobs.facts.facts import Facts
-from jobs.rollups.parts import DailyRows, Part, part, total
+from jobs.rollups.parts import DailyRows, part, total
 from jobs.rollups.submissions import submissions
 from warehouse.domain.vocabulary import BY_CODE
 
@@ -23,17 +23,14 @@ def discount(facts: Facts) -> DailyRows:
     issues, index = issues[index >= 0], index[index >= 0]
     once = group_keys(index, int_column(issues, "discount")).dense().any_row()
     issued = take(issues, once, ["edition", "discount"])
-    return total(
-        "discount", part(issued, day=submitted["day"][index[once]], issued=1), *_used(facts)
-    )
-
-
-def _used(facts: Facts) -> list[Part]:
+    day = submitted["day"][index[once]]
     codes = facts.order_codes[facts.order_codes["discount"] != 0]
     index = index_of(int_column(facts.orders, "order"), int_column(codes, "order"))
     once = group_keys(index, int_column(codes, "discount")).dense().any_row()
     orders = take(facts.orders, index[once], ["edition", "day", "type", "gross", "refunded"])
-    return [
+    return total(
+        "discount",
+        part(issued, day=day, issued=1),
         part(codes, day=int_column(facts.orders, "day")[index], discounted="discounted"),
         part(
             orders,
@@ -43,4 +40,4 @@ def _used(facts: Facts) -> list[Part]:
             gross="gross",
             refunded="refunded",
         ),
-    ]
+    )

@@ -36,7 +36,13 @@ def _viewed(facts: Facts) -> Part:
     completed = steps["completed_at"] != NEVER
     left = ~completed & (int_column(facts.sessions, "completed_at")[index] == NEVER)
     dropoffs = np.zeros(len(index), np.int64)
-    last = _last_viewed(steps, index, len(sessions))
+    # The steps that are their session's last; several where they tie in all of _LAST_BY.
+    last = np.arange(len(index))
+    for name in _LAST_BY:
+        column = steps[name][last]
+        greatest = np.full(len(sessions), np.iinfo(np.int64).min)
+        np.maximum.at(greatest, index[last], column)
+        last = last[column == greatest[index[last]]]
     dropoffs[_greater_ids(facts.steps["step_id"][viewed], index, last)] = 1
     return part(
         steps | take(facts.sessions, index, ["form", *ATTRIBUTES]),
@@ -45,17 +51,6 @@ def _viewed(facts: Facts) -> Part:
         completions=completed.astype(np.int64),
         dropoffs=dropoffs * left,
     )
-
-
-def _last_viewed(steps: dict[str, Column], session: Column, sessions: int) -> Column:
-    """The rows of the steps that are their session's last; several where they tie in all of _LAST_BY."""
-    rows = np.arange(len(session))
-    for name in _LAST_BY:
-        column = steps[name][rows]
-        greatest = np.full(sessions, np.iinfo(np.int64).min)
-        np.maximum.at(greatest, session[rows], column)
-        rows = rows[column == greatest[session[rows]]]
-    return rows
 
 
 def _greater_ids(ids: pd.Series, session: Column, rows: Column) -> Column:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from select import select
 from threading import Event, Thread
-from typing import Final
+from typing import Final, NoReturn
 
 from jobs.run.console import say
 
@@ -135,8 +135,7 @@ def _stop(number: int, events: int) -> None:
     """Return when the command has ended, or end the process."""
     give_up = _state.give_up
     if give_up is None:
-        _exit(number)
-        return
+        end_process(128 + number)
     say(f"{signal.Signals(number).name} received: stopping after the current batch")
     deadline = time.monotonic() + _state.seconds
     _state.number = number
@@ -151,11 +150,13 @@ def _stop(number: int, events: int) -> None:
     last = Thread(target=give_up, daemon=True)
     last.start()
     last.join(_GIVE_UP_SECONDS)
-    _exit(number)
+    end_process(128 + number)
 
 
-def _exit(number: int) -> None:
+def end_process(status: int) -> NoReturn:
+    """End the process at once. Python would take apart all that it has loaded first, which takes a short
+    command a fifth of its time."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
-    os._exit(128 + number)
+    os._exit(status)

@@ -5,7 +5,6 @@ A scheduler records them with its heartbeat, so that the API and other hosts tel
 """
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -37,31 +36,25 @@ def find(root: Path, survey: folder.Survey, connection: ArrowConnection) -> list
     places = [root, settings.BACKUP_DIR.get()]
     if connection.file:
         places.append(Path(connection.file).parent)
-        found += [(LOG_KEPT, message) for message in _kept_log(connection)]
-    return found + [(DISK_LOW, message) for message in dict.fromkeys(_full_disks(places))]
-
-
-def _kept_log(connection: ArrowConnection) -> Iterator[str]:
-    log = Path(f"{connection.file}-wal")
-    if not log.exists() or log.stat().st_size < MOST_LOG_BYTES:
-        return
-    kept = connection.kept_in_log()
-    if kept >= MOST_LOG_BYTES:
-        yield (
-            f"{log} has {kept / 1e6:,.0f} MB that a reader keeps from being taken into {connection.file}: "
-            "it grows with each import, and answers become slower. A backup or a verify that runs ends by "
-            "itself. Else find the program that reads the file in one long transaction (`fuser -v FILE` "
-            "names it), such as a notebook or the shell of SQLite, and end it"
-        )
-
-
-def _full_disks(places: list[Path]) -> Iterator[str]:
+        log = Path(f"{connection.file}-wal")
+        is_long = log.exists() and log.stat().st_size >= MOST_LOG_BYTES
+        if is_long and (kept := connection.kept_in_log()) >= MOST_LOG_BYTES:
+            message = (
+                f"{log} has {kept / 1e6:,.0f} MB that a reader keeps from being taken into "
+                f"{connection.file}: it grows with each import, and answers become slower. A backup or a "
+                "verify that runs ends by itself. Else find the program that reads the file in one long "
+                "transaction (`fuser -v FILE` names it), such as a notebook or the shell of SQLite, and end "
+                "it"
+            )
+            found.append((LOG_KEPT, message))
     disks = {place.stat().st_dev: place for place in reversed(places) if place.exists()}
     for place in disks.values():
         disk = shutil.disk_usage(place)
         if disk.free * 100 < disk.total * LEAST_FREE_PERCENT:
-            yield (
+            message = (
                 f"the disk of {place} has {disk.free * 100 // disk.total} % free "
                 f"({disk.free / 1e9:,.1f} of {disk.total / 1e9:,.1f} GB). Free some space, or move to a "
                 "larger disk, before imports wait for it"
             )
+            found.append((DISK_LOW, message))
+    return found

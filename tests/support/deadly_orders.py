@@ -39,10 +39,10 @@ import jobs.facts.sessions as module
 once = pathlib.Path(__file__).with_name("once")
 original = module.begin
 
-def deadly(connection, partials, *rest):
+def deadly(connection, partials, *rest, **named):
     if {order!r} in set(partials.orders["order_id"]):
         {way}
-    return original(connection, partials, *rest)
+    return original(connection, partials, *rest, **named)
 
 module.begin = deadly
 """

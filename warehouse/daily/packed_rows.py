@@ -130,7 +130,13 @@ def grown(summary: Summary, stored: Iterable[bytes], row: pa.Table) -> Iterator[
     for read, piece in enumerate(stored, 1):
         lines = np.frombuffer(piece, dtype=layout(summary))
         # The lines are sorted: those of both up to the part's last.
-        own = more[: _up_to(summary, more, lines[-1])]
+        first, after = 0, len(more)
+        for name in summary.packed_dims:
+            column = more[name][first:after]
+            first, after = (
+                first + int(column.searchsorted(lines[-1][name], side)) for side in _SIDES
+            )
+        own = more[:after]
         both = np.concatenate([lines, own])
         summed, _ = _summed(summary, both, np.zeros(len(both), dtype=np.int64))
         waiting, more = np.concatenate([waiting, summed]), more[len(own) :]
@@ -148,15 +154,6 @@ def _parts_of_one(summary: Summary, row: pa.Table, lines: Lines, first: int) -> 
 
 def _lines_of_part(summary: Summary) -> int:
     return max(_PART_BYTES // layout(summary).itemsize, 1)
-
-
-def _up_to(summary: Summary, lines: Lines, last: np.void) -> int:
-    """The number of the sorted lines that do not come after this one."""
-    first, after = 0, len(lines)
-    for name in summary.packed_dims:
-        column = lines[name][first:after]
-        first, after = (first + int(column.searchsorted(last[name], side)) for side in _SIDES)
-    return after
 
 
 def _summed(summary: Summary, lines: Lines, cell: Column) -> tuple[Lines, Column]:

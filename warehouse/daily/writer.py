@@ -189,7 +189,7 @@ def rows_of_spans(connection: ArrowConnection, summary: Summary, spans: pa.Table
     )
     if not rows.num_rows:
         return pa.table({name: pa.array([], pa.int64()) for name in summary.columns})
-    return _unpacked(summary, rows)
+    return unpack(summary, rows) if summary.packed_dims else rows.select(list(summary.columns))
 
 
 def sum_rows(summary: Summary, rows: pa.Table) -> pa.Table:
@@ -206,10 +206,6 @@ def _sum_stored(summary: Summary, rows: pa.Table) -> pa.Table:
 
 def _stored_columns(summary: Summary) -> tuple[str, ...]:
     return (*summary.key, "packed_dims") if summary.packed_dims else summary.columns
-
-
-def _unpacked(summary: Summary, rows: pa.Table) -> pa.Table:
-    return unpack(summary, rows) if summary.packed_dims else rows.select(list(summary.columns))
 
 
 def as_stored(summary: Summary, rows: pa.Table) -> pa.Table:

@@ -36,6 +36,13 @@ def test_a_small_backlog_is_one_group() -> None:
     assert next_batches([], BATCH_ROWS) == []
 
 
+def test_a_group_ends_with_an_edition() -> None:
+    begun, next_one = batches([40, 40]), [batch | {"edition": 2} for batch in batches([10, 10, 10])]
+    assert next_batches([*begun, *next_one], 100) == begun
+    assert next_batches([*begun, *next_one], 110) == [*begun, *next_one]
+    assert next_batches(next_one, 20) == next_one[:2], "one that is larger than a group is cut"
+
+
 def shops(rows: int, count: int, batches: int = 1) -> dict[int, Backlog]:
     """So many editions with such a backlog each."""
     return {number: Backlog(rows, batches) for number in range(1, count + 1)}

@@ -46,8 +46,9 @@ def test_many_small_shops_are_worked_on_one_after_the_other(connection: ArrowCon
         parts.append([one["edition"] for one in part])
         waiting = [one for one in waiting if one not in part]
     assert parts == [
-        [small[0]] * 4 + [small[1]] * 4 + [small[2]] * 2,
-        [small[2]] * 2 + [small[3]] * 4 + [small[4]] * 4,
+        [small[0]] * 4 + [small[1]] * 4,
+        [small[2]] * 4 + [small[3]] * 4,
+        [small[4]] * 4,
         *[[big]] * 4,
     ]
 
