@@ -7,6 +7,9 @@ neither.
 
 import os
 import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,6 +64,21 @@ DATE_ORDERS: Final = NamesIn("jobs.importing.values.notation", "DATE_ORDERS")
 DECIMALS: Final = NamesIn("jobs.importing.values.notation", "DECIMALS")
 SOURCES: Final = NamesIn("jobs.pulls.set_up", "SOURCES")
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)
+
+
+def work(place: str) -> Callable[[Callable[[], None]], Callable[..., None]]:
+    """Name the function of `jobs/commands/` (`module.function`) that does the work of a command. It is called
+    with the options; the decorated function has the help."""
+    module, _, name = place.partition(".")
+
+    def decorate(declared: Callable[[], None]) -> Callable[..., None]:
+        @wraps(declared)
+        def call(**options: Any) -> None:
+            getattr(import_module(f"jobs.commands.{module}"), name)(**options)
+
+        return call
+
+    return decorate
 
 
 class Commands(click.Group):
@@ -134,16 +152,14 @@ def main(ctx: click.Context) -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Show the first rows and rejects; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
-def import_(**options: Any) -> None:
+@work("import_files.import_command")
+def import_() -> None:
     """Import files of one KIND: shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
 
     Files are NDJSON (.ndjson, .jsonl), CSV (each also .gz) or Parquet with the fields that
     the command `fields KIND` prints, or another system's export (--format). Importing a file again
     changes nothing. `-` is standard input. Exits 3 if rows were rejected; `rejects` lists them.
     """
-    from jobs.commands.import_files import import_command
-
-    import_command(**options)
 
 
 @main.command()
@@ -155,29 +171,25 @@ def import_(**options: Any) -> None:
 )
 @executor_option
 @scheduled_as_option
-def rollup(**options: Any) -> None:
+@work("rollup.rollup_command")
+def rollup() -> None:
     """Bring the answers up to date with everything imported since the last rollup.
 
     Failed batches are tried again, also those that were set aside. If some still fail, the others are
     rolled up all the same, and the exit status is 1.
     """
-    from jobs.commands.rollup import rollup_command
-
-    rollup_command(**options)
 
 
 @main.command()
 @shop_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with everything.")
-def status(**options: Any) -> None:
+@work("status.status_command")
+def status() -> None:
     """Show what was imported, what waits for a rollup, what failed, and what runs next.
 
     Lines that begin with NEEDS YOU say what a person has to do. If there are any, the exit status is
     1.
     """
-    from jobs.commands.status import status_command
-
-    status_command(**options)
 
 
 @main.group()
@@ -196,15 +208,13 @@ def imports() -> None:
     help="Show so many at most.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-def list_imports(**options: Any) -> None:
+@work("imports.list_command")
+def list_imports() -> None:
     """List the last imports, the newest first: ID TIME STATE KIND FILE COUNTS.
 
     --shop lists the imports whose rows are all of that shop. Imports older than IMPORTS_DAYS are not
     listed: they can no longer be undone.
     """
-    from jobs.commands.imports import list_command
-
-    list_command(**options)
 
 
 @imports.command("undo")
@@ -212,16 +222,14 @@ def list_imports(**options: Any) -> None:
 @click.option(
     "--dry-run", is_flag=True, help="Print what would go and what would stay; change nothing."
 )
-def undo_import(**options: Any) -> None:
+@work("imports.undo_command")
+def undo_import() -> None:
     """Take an import back, as if it had never come.
 
     Rows that it alone had brought go, with its rejects. Rows that another import repeated stay. Where it had
     replaced a row, the version of the last import that stands is there again. An undo that was killed is
     ended by the next one of that import, or by the next rollup.
     """
-    from jobs.commands.imports import undo_command
-
-    undo_command(**options)
 
 
 @main.command()
@@ -235,27 +243,23 @@ def undo_import(**options: Any) -> None:
 @click.option("--retry", is_flag=True, help="Import them again, and remove the accepted ones.")
 @click.option("--dismiss", is_flag=True, help="Forget them, without importing them.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
-def rejects(**options: Any) -> None:
+@work("rejects.rejects_command")
+def rejects() -> None:
     """List rejected rows: FILE:LINE KIND REASON, then the row's text.
 
     Use --retry once the cause is mended (a shop was missing, for example). It prints counts as `import`
     does, and exits 3 if some rows are still rejected.
     """
-    from jobs.commands.rejects import rejects_command
-
-    rejects_command(**options)
 
 
 @main.command()
 @click.argument("kind", type=KINDS)
-def fields(**options: Any) -> None:
+@work("import_files.fields_command")
+def fields() -> None:
     """Print the fields of a kind as a Markdown table, and an example row as NDJSON.
 
     KIND is shops, forms, events, orders, ad-spend, ad-accounts or exchange-rates.
     """
-    from jobs.commands.fields import fields_command
-
-    fields_command(**options)
 
 
 @main.command()
@@ -263,15 +267,13 @@ def fields(**options: Any) -> None:
 @shop_option
 @click.option("--name", metavar="NAME", help="Only the pull of this name.")
 @scheduled_as_option
-def pull(**options: Any) -> None:
+@work("pulls.pull_command")
+def pull() -> None:
     """Fetch what is new from a SOURCE into the landing folder, which is imported as ever.
 
     Runs the pulls of the source that `pulls add` has set up. Where there is none, `ecb` needs nothing,
     and `shopify` takes SHOPIFY_CLIENT_ID and SHOPIFY_CLIENT_SECRET.
     """
-    from jobs.commands.pulls import pull_command
-
-    pull_command(**options)
 
 
 @main.group()
@@ -299,42 +301,34 @@ def pulls() -> None:
     metavar="DAYS",
     help="How far behind the last pull each one begins.",
 )
-def add_pull(**options: Any) -> None:
+@work("pulls.add_command")
+def add_pull() -> None:
     """Set up a pull of a SOURCE, or change what is given of the one that has its name.
 
     A scheduler that runs begins a new one within ten seconds.
     """
-    from jobs.commands.pulls import add_command
-
-    add_command(**options)
 
 
 @pulls.command("list")
+@work("pulls.list_command")
 def list_pulls() -> None:
     """List the pulls: name, source, shop, schedule and the last run."""
-    from jobs.commands.pulls import list_command
-
-    list_command()
 
 
 @pulls.command("remove")
 @click.argument("name")
-def remove_pull(**options: Any) -> None:
+@work("pulls.remove_command")
+def remove_pull() -> None:
     """Forget a pull, its credentials and how far it came. The rows that it brought stay."""
-    from jobs.commands.pulls import remove_command
-
-    remove_command(**options)
 
 
 @main.command()
+@work("scheduler.scheduler_command")
 def scheduler() -> None:
     """Run the scheduled jobs until stopped.
 
     SIGTERM or Ctrl-C stops it within ten seconds: the current job ends after its batch.
     """
-    from jobs.commands.scheduler import scheduler_command
-
-    scheduler_command()
 
 
 @main.command()
@@ -345,16 +339,14 @@ def scheduler() -> None:
 @click.option("--refunded", required=True, metavar="AMOUNT", help="Its refunds, such as 20.00.")
 @click.option("--net", metavar="AMOUNT", help="Its net, if it has one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, in minor units.")
-def reconcile(**options: Any) -> None:
+@work("reconcile.reconcile_command")
+def reconcile() -> None:
     """Compare a month with the shop's own report, and name the cause of each difference.
 
     The figures are those of the report, in major units of the shop's currency. Causes are test orders,
     cancelled orders, refunds on their own day, another time zone, edited orders, another currency, rejected
     orders, and orders that are not here at all. The rest is unexplained.
     """
-    from jobs.commands.reconcile import reconcile_command
-
-    reconcile_command(**options)
 
 
 @main.command()
@@ -364,15 +356,13 @@ def reconcile(**options: Any) -> None:
 @click.option("--form", default="", metavar="ID", help="Only figures of this form.")
 @click.option("--field", default="", metavar="NAME", help="Only this field of the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def explain(**options: Any) -> None:
+@work("explain.explain_command")
+def explain() -> None:
     """Show why a figure is what it is: its daily rows, the facts behind them, the imports behind those.
 
     ENDPOINT is an address of the API that takes a range, such as /v1/attribution, or the name of a summary.
     Each order comes with the rule that credits it. Money is in minor units of the shop's currency.
     """
-    from jobs.commands.explain import explain_command
-
-    explain_command(**options)
 
 
 @main.command()
@@ -386,7 +376,8 @@ def explain(**options: Any) -> None:
     help="Keep the orders, without any identifier: the revenue stays as it is.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
-def forget(**options: Any) -> None:
+@work("forget.forget_command")
+def forget() -> None:
     """Remove a person from a shop: all events and orders that carry one of the identifiers, and what follows
     from them.
 
@@ -396,37 +387,30 @@ def forget(**options: Any) -> None:
     then answers are as before. Requests of members on their Data page wait for the next refresh, at most 100
     of a shop.
     """
-    from jobs.commands.forget import forget_command
-
-    forget_command(**options)
 
 
 @main.command()
 @click.option("--from", "first", type=DayParam(), required=True, help="The first day, YYYY-MM-DD.")
 @click.option("--to", "last", type=DayParam(), required=True, help="The last day, YYYY-MM-DD.")
 @shop_option
-def backfill(**options: Any) -> None:
+@work("backfill.backfill_command")
+def backfill() -> None:
     """Compute the days FROM to TO again from the raw rows, and replace what is stored for them.
 
     Days before the first and after the last of which a shop has anything are left out.
     """
-    from jobs.commands.backfill import backfill_command
-
-    backfill_command(**options)
 
 
 @main.command()
 @shop_option
 @executor_option
-def rebuild(**options: Any) -> None:
+@work("rollup.rebuild_command")
+def rebuild() -> None:
     """Compute all facts and daily summaries again from the raw rows, and from the facts that were kept of raw
     events older than RAW_DAYS.
 
     The API answers from the present ones until the new ones are complete.
     """
-    from jobs.commands.rollup import rebuild_command
-
-    rebuild_command(**options)
 
 
 @main.command()
@@ -441,106 +425,90 @@ def rebuild(**options: Any) -> None:
 )
 @shop_option
 @scheduled_as_option
-def verify(**options: Any) -> None:
+@work("verify.verify_command")
+def verify() -> None:
     """Compute figures again from the raw rows, and compare them with what is stored.
 
     If there is any difference, the exit status is 1. Rows that are not rolled up yet are not compared.
     """
-    from jobs.commands.verify import verify_command
-
-    verify_command(**options)
 
 
 @main.command()
 @click.argument("job", metavar="JOB")
-def run(**options: Any) -> None:
+@work("scheduler.run_command")
+def run() -> None:
     """Run a JOB of the schedule now: nightly, refresh, verify, purge, backup,
     landing, dropped or pull:NAME.
 
     It is recorded under that name. If it is already running, here or on another machine, the exit
     status is 75.
     """
-    from jobs.commands.run_job import run_command
-
-    run_command(**options)
 
 
 @main.command()
+@work("start.start_command")
 def start() -> None:
     """Run a shop's own installation: the API, the scheduler and the collector, until Ctrl-C.
 
     Each line has the name of its process. Where nobody can sign in yet, a link for the first member is
     printed. All of them end when one does.
     """
-    from jobs.commands.start import start_command
-
-    start_command()
 
 
 @main.command()
 @scheduled_as_option
-def dropped(**options: Any) -> None:
+@work("landing.dropped_command")
+def dropped() -> None:
     """Preview the import of files that members dropped on their Data page.
 
     Their page shows the report. Files whose import they ask for go where `landing` imports them.
     """
-    from jobs.commands.landing import dropped_command
-
-    dropped_command(**options)
 
 
 @main.command()
 @scheduled_as_option
-def landing(**options: Any) -> None:
+@work("landing.landing_command")
+def landing() -> None:
     """Import the files that have appeared complete in IMPORT_DIR/KIND/.
 
     Exports of other systems may also lie in KIND/FORMAT/ and KIND/FORMAT/SHOP/. Each file is moved to
     done/ or failed/ in its folder, with a report. Exits 1 if a file could not be read or moved.
     """
-    from jobs.commands.landing import landing_command
-
-    landing_command(**options)
 
 
 @main.command()
 @scheduled_as_option
-def purge(**options: Any) -> None:
+@work("purge.purge_command")
+def purge() -> None:
     """Delete raw events older than RAW_DAYS (every figure stays), rejects older than REJECTS_DAYS, records of
     imports older than IMPORTS_DAYS and of runs older than RUNS_DAYS, events of the audit trail older than
     AUDIT_DAYS, imported files of the collector, of pulls and of pages older than LANDED_DAYS, dropped files
     that nobody imported within a day, expired Idempotency-Keys, and what is left of deleted shops."""
-    from jobs.commands.purge import purge_command
-
-    purge_command(**options)
 
 
 @main.command()
 @click.argument("file", type=_FILE, required=False)
 @scheduled_as_option
-def backup(**options: Any) -> None:
+@work("backup.backup_command")
+def backup() -> None:
     """Write the whole warehouse, as it is at one instant, to FILE.
 
     Everything else may run meanwhile. FILE appears, or replaces an earlier one, when it is complete and was
     read to its end. Without FILE, it is the next one in BACKUP_DIR, where those go then that are older than
     BACKUP_DAYS, or beyond BACKUP_KEEP.
     """
-    from jobs.commands.backup import backup_command
-
-    backup_command(**options)
 
 
 @main.command()
 @click.argument("file", type=_FILE)
 @click.option("--force", is_flag=True, help="Replace a warehouse that has data.")
-def restore(**options: Any) -> None:
+@work("backup.restore_command")
+def restore() -> None:
     """Replace the warehouse by the backup in FILE, completely or not at all.
 
     A backup of an older version is migrated. With --force, jobs that are running on PostgreSQL lose
     their connections. Start stopped jobs again: they continue from what was restored.
     """
-    from jobs.commands.backup import restore_command
-
-    restore_command(**options)
 
 
 @main.command()
@@ -557,12 +525,10 @@ def restore(**options: Any) -> None:
     help="The number of days, today included.",
 )
 @click.option("--files-only", is_flag=True, help="Write the files and import nothing.")
-def demo(**options: Any) -> None:
+@work("demo.demo_command")
+def demo() -> None:
     """Make up a shop with forms, visitors, orders and ads, up to the present minute, and serve its figures.
 
     It has a warehouse of its own. The last thing that is printed is a link to the pages. Another run adds the
     days since the last run, and leaves what is already there as it is.
     """
-    from jobs.commands.demo import demo_command
-
-    demo_command(**options)

@@ -46,7 +46,7 @@ def _back_up(url: str, file: Path) -> None:
 
 @contextmanager
 def _recorded(job: str, file: Path) -> Iterator[str]:
-    """Yields the warehouse's URL, and records the block as a run when it is over.
+    """Record a block as a run when it is over; yields the warehouse's URL.
 
     Not a `JobRun`: the warehouse must not be open during SQLite's own backup (`SqliteBackend` says why),
     and before a restore it may have another schema, or not exist.

@@ -15,8 +15,7 @@ import click
 from sqlalchemy import make_url
 
 from jobs import demo
-from jobs.commands.processes import output_of, require_free, run_together
-from jobs.commands.run_within import run_within
+from jobs.commands.processes import output_of, require_free, run_together, run_within
 from jobs.demo.cast import QUIZ, SHOP_ID
 from jobs.demo.files import write
 from jobs.run.errors import CommandFailed
@@ -34,10 +33,15 @@ _PAGE: Final = "demo page"
 def demo_command(folder: Path | None, days: int, files_only: bool) -> None:
     if not files_only:
         require_free((PORT, HOST.get(), PORT.get() + number) for number in range(3))
-    files = _write(folder or Path(DATA_DIR.get()) / "demo", days)
+    folder, began = folder or Path(DATA_DIR.get()) / "demo", time.monotonic()
+    files = write(folder, from_micros(now_micros()), days)
+    click.echo(f"wrote {days} days of {SHOP_ID} to {folder} in {time.monotonic() - began:.1f} s")
     if files_only:
         return
-    beside = _beside_the_warehouse()
+    # Where the demo keeps what is its own: beside a warehouse that is a file, else in DATA_DIR.
+    url, beside = make_url(WAREHOUSE_URL.get()), Path(DATA_DIR.get()) / "demo"
+    if url.get_backend_name() == "sqlite" and url.database:
+        beside = Path(url.database.removesuffix(".db"))
     os.environ.setdefault("IMPORT_DIR", f"{beside}-landing")
     os.environ.setdefault("REFRESH_MINUTES", "1")
     for kind, paths in files.items():
@@ -51,21 +55,6 @@ def _run(*words: str) -> None:
     run_within(*words)
 
 
-def _write(folder: Path, days: int) -> dict[str, list[Path]]:
-    began = time.monotonic()
-    files = write(folder, from_micros(now_micros()), days)
-    click.echo(f"wrote {days} days of {SHOP_ID} to {folder} in {time.monotonic() - began:.1f} s")
-    return files
-
-
-def _beside_the_warehouse() -> Path:
-    """Where the demo keeps what is its own: beside a warehouse that is a file, else in DATA_DIR."""
-    url = make_url(WAREHOUSE_URL.get())
-    if url.get_backend_name() == "sqlite" and url.database:
-        return Path(url.database.removesuffix(".db"))
-    return Path(DATA_DIR.get()) / "demo"
-
-
 def _serve(beside: Path) -> None:
     port = int(PORT.get())
     api, collector, page = (f"http://localhost:{port + number}" for number in range(3))
@@ -74,18 +63,30 @@ def _serve(beside: Path) -> None:
     os.environ.setdefault("WORKERS", "1")
     os.environ |= {"PORT": str(port), "COLLECT_URL": collector}
     # A key is shown once, so the demo keeps its own.
-    key = _last_line("keys", "mint", "--name", "demo", "--file", f"{beside}.key", *_scopes())
+    scopes = ("--shop", SHOP_ID, "--scopes", ",".join(SCOPES))
+    key = _last_line("keys", "mint", "--name", "demo", "--file", f"{beside}.key", *scopes)
     folder = Path(f"{beside}-page")
     folder.mkdir(parents=True, exist_ok=True)
     sample = Path(demo.__file__).with_name("page") / "index.html"
     html = sample.read_text("utf-8").replace("COLLECTOR", collector)
-    (folder / "index.html").write_text(html.replace("WRITE_KEY", _write_key()), "utf-8")
-    link = _sign_in_link()
+    # The key of the page. From any page: another run may have another port.
+    own = ("write-keys", "create", "--shop", SHOP_ID, "--name", _PAGE, "--origins", "*")
+    keys = output_of("web", "write-keys", "list", "--shop", SHOP_ID).splitlines()
+    active = [line.split()[0] for line in keys if " active " in line and line.endswith(_PAGE)]
+    write_key = active[0] if active else _last_line(*own)
+    (folder / "index.html").write_text(html.replace("WRITE_KEY", write_key), "utf-8")
+    # It fails from the second run on, when the member exists; any other error shows at the next command.
+    may = ("--permissions", ",".join(PERMISSIONS))
+    output_of("web", "members", "add", *_MEMBER, *may, quiet=True)
+    link = _last_line("members", "sign-in-link", *_MEMBER)
     log = Path(f"{beside}.log")
 
     def show() -> None:
         click.echo(_text(api, page, key, log, link))
-        _open(link)
+        # Only where there is a screen: a browser of the terminal would hide what was printed.
+        screens = map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+        if sys.platform == "darwin" or any(screens):
+            webbrowser.open(link)
 
     processes = {
         "api": ("web", "serve", "--port", str(port)),
@@ -97,30 +98,11 @@ def _serve(beside: Path) -> None:
         run_together(processes, lambda name, line: print(name, line, sep=" | ", file=lines), show)
 
 
-def _scopes() -> tuple[str, ...]:
-    return "--shop", SHOP_ID, "--scopes", ",".join(SCOPES)
-
-
 def _last_line(*words: str) -> str:
     lines = output_of("web", *words).splitlines()
     if not lines:
         raise CommandFailed(f"`{' '.join(words[:2])}` failed; the line above says why")
     return lines[-1]
-
-
-def _sign_in_link() -> str:
-    words = ("members", "add", *_MEMBER, "--permissions", ",".join(PERMISSIONS))
-    # It fails from the second run on, when the member exists; any other error shows at the next command.
-    output_of("web", *words, quiet=True)
-    return _last_line("members", "sign-in-link", *_MEMBER)
-
-
-def _write_key() -> str:
-    """The key of the page. From any page: another run may have another port."""
-    for line in output_of("web", "write-keys", "list", "--shop", SHOP_ID).splitlines():
-        if " active " in line and line.endswith(_PAGE):
-            return line.split()[0]
-    return _last_line("write-keys", "create", "--shop", SHOP_ID, "--name", _PAGE, "--origins", "*")
 
 
 def _text(api: str, page: str, key: str, log: Path, link: str) -> str:
@@ -144,9 +126,3 @@ The shop's figures as pages: the button behind this link signs you in. It works 
 
   {link}
 """
-
-
-def _open(link: str) -> None:
-    """Open the link where there is a screen: a browser of the terminal would hide what was printed."""
-    if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-        webbrowser.open(link)

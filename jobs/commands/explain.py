@@ -58,18 +58,18 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Rows in aligned columns."""
     if not rows:
         return
-    lines = [[*rows[0]], *([_cell(value) for value in row.values()] for row in rows[:_SHOWN])]
+
+    def cell(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return " ".join(f"{name}={text}" for name, text in value.items()) or "-"
+        return "-" if value in ("", None) else f"{value}"
+
+    lines = [[*rows[0]], *([cell(value) for value in row.values()] for row in rows[:_SHOWN])]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (text.ljust(width) for text, width in zip(line, widths, strict=True))
         yield "  " + "  ".join(cells).rstrip()
     yield from _more(rows, "rows")
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return " ".join(f"{name}={text}" for name, text in value.items()) or "-"
-    return "-" if value in ("", None) else f"{value}"
 
 
 def _more(rows: Sequence[Any], what: str) -> Iterator[str]:

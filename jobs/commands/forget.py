@@ -57,25 +57,22 @@ def _counted(events: int, orders: int, keep_orders: bool) -> str:
 def _list_files(shop: str, person: dict[Identifier, str]) -> None:
     """Say which files of the landing folder name the person."""
     root = settings.IMPORT_DIR.get()
-    files = files_of_person(root, shop, person)
-    for path in files.naming:
+    naming, unread = files_of_person(root, shop, person)
+    for path in naming:
         report(f"still named in {path}")
-    for line in files.unread:
+    for line in unread:
         report(f"not looked through: {line}")
-    if files.naming:
-        number = f"{len(files.naming)} file{'' if len(files.naming) == 1 else 's'}"
+    if naming:
+        number = f"{len(naming)} file{'' if len(naming) == 1 else 's'}"
         report(f"{number} of {root} still name the person: delete them, or those of their rows")
 
 
 def _list_others(rows: PersonRows, keep_orders: bool) -> None:
     """Say which other identifiers the rows had."""
     for identifier, left in list(rows.others.items())[:_LISTED]:
-        report(f"also seen with {_described(identifier, left, keep_orders)}")
+        named = f"{identifier.kind} {identifier.shown}"
+        are_left = f"{left} row{'' if left == 1 else 's'} of it {'is' if left == 1 else 'are'} left"
+        option = "--keep-orders " if keep_orders else ""
+        report(f"also seen with {named}: {are_left}; forget it with {option}--{named}")
     if len(rows.others) > _LISTED:
         report(f"also seen with {len(rows.others) - _LISTED} more identifiers")
-
-
-def _described(identifier: Identifier, left: int, keep_orders: bool) -> str:
-    option = f"{'--keep-orders ' if keep_orders else ''}--{identifier.kind} {identifier.shown}"
-    rows = f"{left} row{'' if left == 1 else 's'} of it {'is' if left == 1 else 'are'} left"
-    return f"{identifier.kind} {identifier.shown}: {rows}; forget it with {option}"

@@ -1,29 +1,30 @@
-"""`import`: import files into the warehouse."""
+"""`import`: import files into the warehouse; `fields`: print what a row of a kind may have."""
 
 import json
 import sys
-from functools import partial
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NoReturn
 
 import click
 
 from jobs.commands.standard_input import spooled
-from jobs.importing.ceilings import file_ceilings
+from jobs.importing.ceilings import FileCeilings
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.files.detect import ImportOptions, NoSuchShop, ShopNotNamed, chunks_of
 from jobs.importing.formats import FORMATS
 from jobs.importing.formats.base import SKIPPED
-from jobs.importing.import_file import import_file
+from jobs.importing.import_file import import_steps
 from jobs.importing.kinds import KINDS
-from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind
-from jobs.importing.preview import preview_files
+from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
+from jobs.importing.preview import Preview
 from jobs.importing.rejects import purge_rejects
 from jobs.importing.shops import load_shops
-from jobs.run.console import Bar, bar, printable, printable_json
+from jobs.run.console import bar, printable, printable_json
 from jobs.run.errors import SOME_REJECTED, CommandFailed
 from jobs.run.job_run import JobRun, open_warehouse, phase
 from warehouse import command, settings
+from warehouse.domain.example_rows import EXAMPLE_ROWS
 from warehouse.domain.time import now_micros
 from warehouse.operations import schedulers
 from warehouse.persons.hash_secret import email_hasher
@@ -64,7 +65,14 @@ def import_command(
                 _fail(error, names)
             known = schedulers.list_schedulers(run.connection)
             now = run.connection.now_micros()
-    _tell_rejects(counts)
+    incomplete, not_kept = counts.incomplete, counts.more.get(NOT_KEPT, 0)
+    what = [f"{counts.rejected} rejected"] if counts.rejected else []
+    what += [f"{incomplete} taken without a field that cannot be used"] if incomplete else []
+    if what:
+        _print_rejects(counts.rejects[:_PRINTED_REASONS])
+        kept = counts.rejected + incomplete - not_kept
+        which = f"{kept} kept; list these" if not_kept else "list them all"
+        click.echo(f"{', '.join(what)}; {which} with: {command('jobs rejects')}")
     if counts.more.get(SKIPPED) and not counts.read:
         click.echo(
             f"nothing imported: all {counts.more[SKIPPED]} records are about something else than {kind}; "
@@ -78,15 +86,22 @@ def import_command(
     print_counts(counts.report(), as_json)
 
 
-def _tell_rejects(counts: Counts) -> None:
-    incomplete, not_kept = (counts.more.get(name, 0) for name in (INCOMPLETE, NOT_KEPT))
-    what = [f"{counts.rejected} rejected"] if counts.rejected else []
-    what += [f"{incomplete} taken without a field that cannot be used"] if incomplete else []
-    if what:
-        _print_rejects(counts.rejects[:_PRINTED_REASONS])
-        kept = counts.rejected + incomplete - not_kept
-        which = f"{kept} kept; list these" if not_kept else "list them all"
-        click.echo(f"{', '.join(what)}; {which} with: {command('jobs rejects')}")
+def fields_command(kind: str) -> None:
+    click.echo("\n".join(table_of(KINDS[kind])))
+    click.echo(f"\n{json.dumps(EXAMPLE_ROWS[kind])}")
+
+
+def table_of(kind: Kind) -> list[str]:
+    """The lines of a Markdown table: field, type, required, meaning."""
+    rows: list[tuple[str, ...]] = [("field", "type", "required", "meaning")]
+    for field in kind.fields:
+        required_for = f"for {field.required_for}" if field.required_for else ""
+        required = "yes" if field.required else required_for
+        rows.append((field.name, field.type.name, required, field.meaning))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, tuple("-" * width for width in widths))
+    padded = (map(str.ljust, row, widths) for row in rows)
+    return [f"| {' | '.join(cells)} |" for cells in padded]
 
 
 def _fail(error: UnreadableFile, names: dict[Path, str]) -> NoReturn:
@@ -107,14 +122,20 @@ def _preview(kind: Kind, names: dict[Path, str], options: ImportOptions, as_json
     with open_warehouse(creates=False) as connection:
         try:
             shops, hasher = load_shops(connection), email_hasher(connection)
-            preview = preview_files(kind, names, options, shops, hasher)
+            preview = Preview()
+            for path, name in names.items():
+                with FileCeilings(path).portion():
+                    for _ in preview.steps(kind, path, name, options, shops, hasher):
+                        pass
         except UnreadableFile as error:
             _fail(error, names)
     if not as_json:
         for row in preview.rows:
             click.echo(printable_json(row))
         _print_rejects(preview.counts.rejects)
-    print_counts(preview.report(), as_json)
+    read, rejected = preview.counts.read, preview.counts.rejected
+    report = {"read": read, "valid": read - rejected, "rejected": rejected}
+    print_counts(report | preview.counts.more, as_json)
 
 
 def _print_rejects(rejects: Rejects) -> None:
@@ -138,7 +159,7 @@ def _import(
     shops = load_shops(run.connection)
     recognised = {}
     for path in names:
-        with file_ceilings(path):
+        with FileCeilings(path).portion():
             # Before anything is written: a second file that cannot be read stops the first.
             recognised[path] = chunks_of(path, kind, options, shops)
     size = sum(path.stat().st_size for path in names)
@@ -147,13 +168,11 @@ def _import(
         before = 0
         try:
             for path, name in names.items():
-                advance = partial(_advance, run, counts, shown, before)
                 phase("import")
-                import_file(
+                steps = import_steps(
                     run.connection,
                     kind,
                     path,
-                    advance,
                     counts,
                     options=options,
                     name=name,
@@ -161,17 +180,15 @@ def _import(
                     chunks=recognised[path],
                     together=together,
                 )
+                with closing(steps):
+                    for read in steps:
+                        shown.move_to(before + read)
+                        run.record.batches += 1
+                        run.record.rows = counts.read
+                        run.raise_if_stopped()
                 before += path.stat().st_size
         finally:
             # Also of those before a file that cannot be read: they are imported.
             if together:
                 run.connection.rollback()
                 counts.add_more(kind.finish(run.connection, together))
-
-
-def _advance(run: JobRun, counts: Counts, shown: Bar, before: int, read: int) -> None:
-    """A chunk has been written; `read` bytes of the file are done."""
-    shown.move_to(before + read)
-    run.record.batches += 1
-    run.record.rows = counts.read
-    run.raise_if_stopped()

@@ -23,20 +23,15 @@ def list_command(shop: str | None, limit: int, as_json: bool) -> None:
     with open_warehouse() as connection:
         shop_key = shop_keys(connection, shop)[0] if shop else None
         for one in imports.list_imports(connection, now_micros(), shop_key, limit):
-            click.echo(json_line(_as_json(one)) if as_json else printable(_as_text(one)))
-
-
-def _as_json(one: ImportedFile) -> dict[str, object]:
-    ended_at = iso_millis(one.ended_at) if one.ended_at else None
-    return asdict(one) | {"started_at": iso_millis(one.started_at), "ended_at": ended_at}
-
-
-def _as_text(one: ImportedFile) -> str:
-    counts = "  ".join(f"{name} {getattr(one, name)}" for name in COUNTS)
-    return (
-        f"{one.import_id}  {iso_millis(one.started_at)}  {one.state}  {one.kind}  {one.file}  "
-        f"{counts}"
-    )
+            started_at = iso_millis(one.started_at)
+            if as_json:
+                ended_at = iso_millis(one.ended_at) if one.ended_at else None
+                line = json_line(asdict(one) | {"started_at": started_at, "ended_at": ended_at})
+            else:
+                counts = "  ".join(f"{name} {getattr(one, name)}" for name in COUNTS)
+                what = f"{one.state}  {one.kind}  {one.file}  {counts}"
+                line = printable(f"{one.import_id}  {started_at}  {what}")
+            click.echo(line)
 
 
 def undo_command(import_id: int, dry_run: bool) -> None:

@@ -1,4 +1,5 @@
-"""Several processes of the program as one command: one Ctrl-C ends all, and so does the end of one."""
+"""Several processes of the program as one command: one Ctrl-C ends all, and so does the end of one. A command
+within another."""
 
 import os
 import socket
@@ -8,6 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Thread
 from typing import IO, Final
+
+import click
 
 from jobs.run.errors import CommandFailed
 from jobs.run.signals import Stopped, graceful_stop, pause
@@ -40,18 +43,34 @@ def run_together(
     called in a thread once the API answers. Raises CommandFailed where one ended by itself."""
     children: dict[str, subprocess.Popen[str]] = {}
     ended: list[str] = []
+
+    def tell_once_served() -> None:
+        while not _listens(HOST.get(), PORT.get()):
+            time.sleep(_LOOK_SECONDS)
+        served()
+
     with graceful_stop(lambda: None, seconds=_KILL_AFTER_SECONDS + 1):
         try:
             for name, words in commands.items():
                 children[name] = _child(name, words, say)
-            Thread(target=_once_served, args=(served,), daemon=True).start()
+            Thread(target=tell_once_served, daemon=True).start()
             while not ended:
                 pause(_LOOK_SECONDS)
                 ended = [name for name, one in children.items() if one.poll() is not None]
         except Stopped:
             pass
         finally:
-            _end(children, say)
+            for child in children.values():
+                if child.poll() is None:
+                    child.terminate()
+            deadline = time.monotonic() + _KILL_AFTER_SECONDS
+            for name, child in children.items():
+                try:
+                    child.wait(max(deadline - time.monotonic(), 0))
+                except subprocess.TimeoutExpired:
+                    say("start", f"{name} does not end, and is killed")
+                    child.kill()
+                    child.wait()
     if ended:
         status = children[ended[0]].returncode
         raise CommandFailed(
@@ -71,6 +90,17 @@ def output_of(*words: str, quiet: bool = False) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
+def run_within(name: str, *arguments: str) -> None:
+    """Run a command of the program within the one that runs. Raises what it raises."""
+    ctx = click.get_current_context()
+    group = ctx.find_root().command
+    assert isinstance(group, click.Group)
+    command = group.get_command(ctx, name)
+    assert command is not None
+    with command.make_context(name, list(arguments), parent=ctx) as sub:
+        command.invoke(sub)
+
+
 def _child(name: str, words: Sequence[str], say: Say) -> subprocess.Popen[str]:
     """A process with a group of its own: Ctrl-C reaches this one alone, which ends them in its way."""
     child = subprocess.Popen(
@@ -84,33 +114,14 @@ def _child(name: str, words: Sequence[str], say: Say) -> subprocess.Popen[str]:
         start_new_session=True,
     )
     assert child.stdout
-    Thread(target=_pass_on, args=(name, child.stdout, say), daemon=True).start()
+    lines: IO[str] = child.stdout
+
+    def pass_on() -> None:
+        for line in lines:
+            say(name, line.rstrip("\n"))
+
+    Thread(target=pass_on, daemon=True).start()
     return child
-
-
-def _pass_on(name: str, lines: IO[str], say: Say) -> None:
-    for line in lines:
-        say(name, line.rstrip("\n"))
-
-
-def _end(children: dict[str, subprocess.Popen[str]], say: Say) -> None:
-    for child in children.values():
-        if child.poll() is None:
-            child.terminate()
-    deadline = time.monotonic() + _KILL_AFTER_SECONDS
-    for name, child in children.items():
-        try:
-            child.wait(max(deadline - time.monotonic(), 0))
-        except subprocess.TimeoutExpired:
-            say("start", f"{name} does not end, and is killed")
-            child.kill()
-            child.wait()
-
-
-def _once_served(served: Callable[[], None]) -> None:
-    while not _listens(HOST.get(), PORT.get()):
-        time.sleep(_LOOK_SECONDS)
-    served()
 
 
 def _listens(host: str, port: int) -> bool:

@@ -13,29 +13,11 @@ from warehouse.domain.time import iso_millis
 from warehouse.intake import shop_pulls
 
 
-def add_command(
-    source: str,
-    shop: str | None,
-    name: str | None,
-    config: dict[str, Any] | None,
-    credentials: dict[str, Any] | None,
-    url: str | None,
-    schedule: str | None,
-    lookback: int | None,
-) -> None:
+def add_command(source: str, config: dict[str, Any] | None, url: str | None, **given: Any) -> None:
     if url:
         config = {**(config or {}), "url": url}
     with open_warehouse() as connection:
-        pull = set_up.set_up(
-            connection,
-            source,
-            shop,
-            name=name,
-            config=config,
-            credentials=credentials,
-            schedule=schedule,
-            lookback_days=lookback,
-        )
+        pull = set_up.set_up(connection, source, config=config, **given)
     report(f"{pull.name}: {pull.schedule or 'only by hand'}")
     if lacks := SOURCES[source].lacks(pull):
         report(f"it fails until it has {lacks}")

@@ -29,27 +29,24 @@ def reconcile_command(
             raise click.UsageError(str(error)) from None
     apart = 0 if stated is None else stated - found.report.net
     if as_json:
-        click.echo(json_line(_as_json(found, apart)))
+        fields = {
+            "shop": found.shop_id,
+            "month": found.month,
+            "currency": found.currency,
+            "timezone": found.timezone,
+            "report": _numbers(found.report),
+            "here": _numbers(found.here),
+            "difference": _numbers(found.report - found.here),
+            "causes": [_of_cause(cause) for cause in found.causes],
+            "unexplained": _numbers(found.unexplained),
+            "known": [_of_cause(cause) for cause in found.known],
+            "alternatives": found.alternatives,
+            "report_net_apart_cents": apart,
+        }
+        click.echo(json_line(fields))
         return
     for line in _lines(found, apart):
         click.echo(printable(line))
-
-
-def _as_json(found: Reconciled, apart: int) -> dict[str, object]:
-    return {
-        "shop": found.shop_id,
-        "month": found.month,
-        "currency": found.currency,
-        "timezone": found.timezone,
-        "report": _numbers(found.report),
-        "here": _numbers(found.here),
-        "difference": _numbers(found.report - found.here),
-        "causes": [_of_cause(cause) for cause in found.causes],
-        "unexplained": _numbers(found.unexplained),
-        "known": [_of_cause(cause) for cause in found.known],
-        "alternatives": found.alternatives,
-        "report_net_apart_cents": apart,
-    }
 
 
 def _numbers(sums: OrderSums) -> dict[str, int]:

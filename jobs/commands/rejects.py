@@ -1,6 +1,5 @@
 """`rejects`: list the rows that imports rejected, import them again, or forget them."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -20,7 +19,6 @@ from jobs.importing.rejects import (
 from jobs.run.console import json_line, printable, report
 from jobs.run.job_run import open_warehouse
 from warehouse import settings
-from warehouse.connections.arrow import ArrowConnection
 from warehouse.domain.time import now_micros
 
 
@@ -43,33 +41,20 @@ def rejects_command(
             report(f"dismissed {dismiss_rejects(connection, some)} rejects")
             return
         if not retry:
-            shown = _summary(connection, some) if summary else _rows(connection, some, limit)
-            for fields, text in shown:
-                click.echo(json_line(fields) if as_json else text)
+            for reject in () if summary else list_rejects(connection, some, limit):
+                click.echo(json_line(_fields(reject)) if as_json else _text(reject))
+            # Each reason with its first reject.
+            reasons = rejects_by_reason(connection, some) if summary else []
+            examples = rejects_of(connection, [reason["example"] for reason in reasons])
+            for reason in reasons:
+                if example := examples.get(reason["example"]):
+                    heading = printable(f"{reason['rows']} {reason['kind']} {reason['reason']}")
+                    lines = _text(example).replace("\n", "\n  ")
+                    line = json_line(reason | {"example": _fields(example)}) if as_json else ""
+                    click.echo(line or f"{heading}\n  {lines}")
             return
         counts = retry_rejects(connection, some)
     print_counts(counts.report(), as_json)
-
-
-def _rows(
-    connection: ArrowConnection, some: RejectFilter, limit: int | None
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each reject, for programs and for people."""
-    for reject in list_rejects(connection, some, limit):
-        yield _fields(reject), _text(reject)
-
-
-def _summary(
-    connection: ArrowConnection, some: RejectFilter
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each reason with its first reject, likewise."""
-    reasons = rejects_by_reason(connection, some)
-    examples = rejects_of(connection, [reason["example"] for reason in reasons])
-    for reason in reasons:
-        if example := examples.get(reason["example"]):
-            heading = printable(f"{reason['rows']} {reason['kind']} {reason['reason']}")
-            lines = _text(example).replace("\n", "\n  ")
-            yield reason | {"example": _fields(example)}, f"{heading}\n  {lines}"
 
 
 def _fields(reject: Reject) -> dict[str, Any]:

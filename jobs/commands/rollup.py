@@ -25,7 +25,7 @@ def rollup_command(
 
 
 def build_without_removed(shop: str | None) -> None:
-    """After an undo or a forget: roll up a shop, or all, unless no edition has the rows that have gone. Other
+    """Roll up a shop, or all, after an undo or a forget, unless no edition has the rows that have gone. Other
     processes that remove rows are waited for, since no edition begins meanwhile. Raises CommandFailed where
     answers have the rows still: an undo or a build failed."""
     with JobRun("rollup", f"--shop {shop}" if shop else "") as run:
@@ -52,7 +52,7 @@ def build_without_removed(shop: str | None) -> None:
 
 
 def _end_undos(run: JobRun, *, waits: bool) -> bool:
-    """See `end_undos`."""
+    """Do the undos that are asked for (see `jobs.importing.undo`). Returns whether none failed."""
     if not tasks.are_waiting(run.connection, [UNDO]):
         return True
     # The importer is loaded where it is needed: a refresh begins sooner without it.

@@ -1,9 +1,8 @@
-"""`scheduler`: run the jobs of the schedule until the process is stopped."""
+"""`scheduler`: run the jobs of the schedule until the process is stopped; `run`: run one of them now."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 import click
@@ -11,6 +10,7 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
+from jobs.commands.processes import run_within
 from jobs.landing import folder
 from jobs.run.console import log_as, say
 from jobs.run.heartbeat import beating
@@ -22,7 +22,7 @@ from jobs.scheduler.scheduler_heartbeat import SchedulerHeartbeat
 from warehouse import settings
 from warehouse.connections.errors import in_one_line, is_outage
 from warehouse.domain.time import from_micros, now_micros
-from warehouse.intake.shop_pulls import Pull, list_pulls
+from warehouse.intake.shop_pulls import JOB, Pull, list_pulls
 from warehouse.operations import job_runs
 from warehouse.operations.schedulers import BACKUP, REFRESH
 from warehouse.setting_values import SettingError
@@ -39,7 +39,10 @@ def scheduler_command() -> None:
     url, landing = settings.WAREHOUSE_URL.get(), settings.IMPORT_DIR.get()
     log_as("scheduler")
     click.get_current_context().call_on_close(lambda: log_as(""))
-    _make_landing(landing)
+    try:
+        folder.make(landing)
+    except OSError as error:
+        say(f"cannot make the landing folder: {in_one_line(error)}")
     children = ChildProcesses(url, landing)
     # Pulls may wait for hours, and must not keep the others from their turn.
     executors = {"default": ThreadPoolExecutor(10), _PULLS: ThreadPoolExecutor(_PULLS_AT_ONCE)}
@@ -53,6 +56,17 @@ def scheduler_command() -> None:
         wait_for_signal()
         children.stop()
         scheduler.shutdown(wait=False)
+
+
+def run_command(job: str) -> None:
+    pulls: list[Pull] = []
+    if job.startswith(JOB):
+        with open_warehouse(creates=False) as connection:
+            pulls = list_pulls(connection)
+    jobs = {one.name: one for one in schedule(pulls)}
+    if job not in jobs:
+        raise click.BadArgumentUsage(f"no job {job!r}; there are {', '.join(jobs)}")
+    run_within(*jobs[job].arguments)
 
 
 class _Jobs:
@@ -102,23 +116,21 @@ class _Jobs:
         for name in before.keys() - self._jobs.keys():
             self._scheduler.remove_job(name)
         for name, job in self._jobs.items():
-            if before.get(name) != job:
-                self._add(job, now if _is_due(job, last, now) else job.next_time(now))
-
-    def _add(self, job: Job, first: datetime | None) -> None:
-        self._scheduler.add_job(
-            self._children.run,
-            job.trigger,
-            [job],
-            id=job.name,
-            executor=_PULLS if job.is_pull else "default",
-            coalesce=True,
-            max_instances=1,
-            misfire_grace_time=None,
-            next_run_time=first,
-            replace_existing=True,
-        )
-        say(f"{job.name}: jobs {' '.join(job.command)}, {job.when}")
+            if before.get(name) == job:
+                continue
+            self._scheduler.add_job(
+                self._children.run,
+                job.trigger,
+                [job],
+                id=name,
+                executor=_PULLS if job.is_pull else "default",
+                coalesce=True,
+                max_instances=1,
+                misfire_grace_time=None,
+                next_run_time=now if _is_due(job, last, now) else job.next_time(now),
+                replace_existing=True,
+            )
+            say(f"{name}: jobs {' '.join(job.command)}, {job.when}")
 
 
 def _is_due(job: Job, last: Mapping[str, datetime], now: datetime) -> bool:
@@ -132,10 +144,3 @@ def _is_due(job: Job, last: Mapping[str, datetime], now: datetime) -> bool:
     # was running.
     due = job.next_time(last[job.name])
     return due is not None and due <= now
-
-
-def _make_landing(landing: Path) -> None:
-    try:
-        folder.make(landing)
-    except OSError as error:
-        say(f"cannot make the landing folder: {in_one_line(error)}")

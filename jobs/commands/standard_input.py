@@ -10,8 +10,8 @@ from typing import Final
 
 import click
 
-from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
-from jobs.importing.files.detect import is_workbook
+from jobs.importing.files.byte_blocks import head_of
+from jobs.importing.files.spreadsheet import is_spreadsheet
 
 STANDARD_INPUT: Final = Path("-")
 _ARCHIVES: Final = {b"\x1f\x8b": ".gz", b"PK\x03\x04": ".zip"}
@@ -26,28 +26,21 @@ def spooled(files: tuple[Path, ...]) -> Iterator[dict[Path, str]]:
         yield {path: str(path) for path in files}
         return
     with TemporaryDirectory() as folder:
-        spool = _named(Path(folder))
+        spool = Path(folder, "-")
+        with spool.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        with spool.open("rb") as written:
+            magic = written.read(4)
+        if not magic:
+            click.echo("standard input is empty: nothing was read")
+        if magic == _PARQUET:
+            spool = spool.rename(f"{spool}.parquet")
+        elif is_spreadsheet(spool):
+            spool = spool.rename(f"{spool}.xlsx")
+        else:
+            packed = next((end for start, end in _ARCHIVES.items() if magic.startswith(start)), "")
+            spool = spool.rename(f"{spool}{packed}")
+            kind = ".ndjson" if head_of(spool).lstrip()[:1] in (b"{", b"[", b"") else ".csv"
+            spool = spool.rename(f"{folder}/-{kind}{packed}")
         paths = [spool if path == STANDARD_INPUT else path for path in files]
         yield {path: str(file) for path, file in zip(paths, files, strict=True)}
-
-
-def _named(folder: Path) -> Path:
-    raw = folder / "-"
-    with raw.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    with raw.open("rb") as file:
-        magic = file.read(4)
-    if not magic:
-        click.echo("standard input is empty: nothing was read")
-    if magic == _PARQUET:
-        return raw.rename(folder / "-.parquet")
-    if is_workbook(raw):
-        return raw.rename(folder / "-.xlsx")
-    packed = next((end for start, end in _ARCHIVES.items() if magic.startswith(start)), "")
-    archive = raw.rename(folder / f"-{packed}") if packed else raw
-    try:
-        head = next(blocks_of(archive), (b"", 0))[0].removeprefix(BOM).lstrip()
-    except DamagedArchive:
-        head = b""
-    kind = ".ndjson" if head[:1] in (b"{", b"[", b"") else ".csv"
-    return archive.rename(folder / f"-{kind}{packed}")

@@ -21,7 +21,20 @@ def events_and_orders(
     An order belongs to the day of the visit that led to it, however much later it comes.
     """
     for day in days:
-        visits = list(_visits(day))
+        chance, newcomers = randomness("day", day), new_visitors(day)
+        visits = []
+        for number in range(visits_on(day)):
+            is_new = number < len(newcomers)
+            visitor = newcomers[number] if is_new else returning_visitor(day, chance)
+            campaign = visitor.campaign if is_new or chance.random() < 0.4 else _DIRECT
+            form = chance.choices(FORMS, [form.share for form in FORMS])[0]
+            hour = chance.choices(range(24), _HOURS)[0]
+            minute, second = chance.randrange(60), chance.randrange(60)
+            moment = time(hour, minute, second, chance.randrange(1000) * 1000)
+            # In UTC, since the visit's own times are added to it.
+            at = datetime.combine(day, moment, ZONE).astimezone(UTC)
+            visit = Visit(f"s_{day:%y%m%d}{number:04d}", form, visitor, campaign, at)
+            visits.append(play(visit, chance))
         orders = list(orders_without_form(day, datetime.combine(day, time(), ZONE)))
         for visit in visits:
             orders += orders_after(visit, randomness(f"after {visit.id}", day))
@@ -32,23 +45,6 @@ def events_and_orders(
             [event for event in events if datetime.fromisoformat(event["occurred_at"]) <= now],
             [order for order in exported if order],
         )
-
-
-def _visits(day: date) -> Iterator[Visit]:
-    chance = randomness("day", day)
-    newcomers = new_visitors(day)
-    for number in range(visits_on(day)):
-        is_new = number < len(newcomers)
-        visitor = newcomers[number] if is_new else returning_visitor(day, chance)
-        campaign = visitor.campaign if is_new or chance.random() < 0.4 else _DIRECT
-        form = chance.choices(FORMS, [form.share for form in FORMS])[0]
-        hour = chance.choices(range(24), _HOURS)[0]
-        moment = time(
-            hour, chance.randrange(60), chance.randrange(60), chance.randrange(1000) * 1000
-        )
-        # In UTC, since the visit's own times are added to it.
-        at = datetime.combine(day, moment, ZONE).astimezone(UTC)
-        yield play(Visit(f"s_{day:%y%m%d}{number:04d}", form, visitor, campaign, at), chance)
 
 
 def days_until(last: date, count: int) -> list[date]:

@@ -94,7 +94,24 @@ def _wait(visit: Visit, chance: Random, seconds: float) -> None:
 
 
 def _answer(visit: Visit, question: FormField, step: FormStep, chance: Random) -> None:
-    value = _value(visit, question, chance)
+    value: Any
+    if question.choices:
+        weights = [one.weight for one in question.choices]
+        picked = chance.choices(question.choices, weights, k=1)
+        if question.type == "multi_choice":
+            others = [other for other in question.choices if other not in picked]
+            picked += [other for other in others if chance.random() < 0.3]
+        for choice in picked:
+            visit.appeal *= choice.factor
+        answers = [choice.answer for choice in picked]
+        value = answers if question.type == "multi_choice" else answers[0]
+    else:
+        value = {
+            "email": visit.visitor.email,
+            "phone": f"+1 555 01{chance.randrange(100):02d}",
+            "number": chance.randint(1, 40),
+            "date": f"{chance.randint(1960, 2005)}-{chance.randint(1, 12):02d}-15",
+        }.get(question.type, "none that I know of")
     if question.type == "email":
         visit.email_known = True
     visit.answers[question.id] = value
@@ -105,23 +122,3 @@ def _answer(visit: Visit, question: FormField, step: FormStep, chance: Random) -
         field_type=question.type,
         value=value,
     )
-
-
-def _value(visit: Visit, question: FormField, chance: Random) -> Any:
-    if not question.choices:
-        return {
-            "email": visit.visitor.email,
-            "phone": f"+1 555 01{chance.randrange(100):02d}",
-            "number": chance.randint(1, 40),
-            "date": f"{chance.randint(1960, 2005)}-{chance.randint(1, 12):02d}-15",
-        }.get(question.type, "none that I know of")
-    weights = [one.weight for one in question.choices]
-    picked = chance.choices(question.choices, weights, k=1)
-    if question.type == "multi_choice":
-        picked += [
-            other for other in question.choices if other not in picked and chance.random() < 0.3
-        ]
-    for choice in picked:
-        visit.appeal *= choice.factor
-    answers = [choice.answer for choice in picked]
-    return answers if question.type == "multi_choice" else answers[0]

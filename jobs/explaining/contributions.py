@@ -4,7 +4,6 @@ A rollup is linear in its units (`Summary.unit`), and sums by edition. So the fa
 number of their own in the place of the edition: then one call says what each of them adds, of any summary.
 """
 
-from collections import ChainMap
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,7 +43,8 @@ def contributions(
     """The share of each unit in the rows of a day, by summary. Leaves a transaction open."""
     days = {edition: [day]}
     day_facts.stage(connection, days)
-    found: dict[str, list[Contributions]] = {summary.name: [] for summary in summaries}
+    found = {summary.name: Contributions(summary, pd.DataFrame(), {}, {}) for summary in summaries}
+    parts: dict[str, list[pd.DataFrame]] = {summary.name: [] for summary in summaries}
     wanted = {summary.unit for summary in summaries}
     seen: set[str] = set()
     for unit, facts in day_facts.stored_facts(
@@ -68,16 +68,11 @@ def contributions(
                     is_counted = (rows["day"] == day) & (rows[list(summary.measures)] != 0).any(
                         axis="columns"
                     )
-                    own = Contributions(summary, rows[is_counted], sessions, orders)
-                    found[summary.name].append(own)
+                    parts[summary.name].append(rows[is_counted])
+                    found[summary.name].sessions.update(sessions)
+                    found[summary.name].orders.update(orders)
     return [
-        Contributions(
-            parts[0].summary,
-            pd.concat([part.rows for part in parts], ignore_index=True),
-            dict(ChainMap(*(part.sessions for part in reversed(parts)))),
-            dict(ChainMap(*(part.orders for part in reversed(parts)))),
-        )
-        for parts in found.values()
+        replace(one, rows=pd.concat(parts[name], ignore_index=True)) for name, one in found.items()
     ]
 
 
@@ -126,7 +121,7 @@ def _numbered(unit: str, facts: Facts) -> Facts:
 
 
 def _of(ids: Column, numbers: Column, wanted: Column, others: Column) -> Column:
-    """The numbers of these ids; `others` of those that are not among them."""
+    """Look up the number of each wanted id; an id that has none gets the one in `others`."""
     index = index_of(ids, wanted)
     return np.where(index >= 0, np.append(numbers, 0)[index], others)
 

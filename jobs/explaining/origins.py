@@ -77,7 +77,12 @@ class Origins:
         table = tables.fact_form_session
         rows = self._rows(table, f"session IN ({sql_list(ids)})") if ids else []
         forms = self._texts({row["form"] for row in rows})
-        events = self._events([row["form_session_id"] for row in rows])
+        # The raw events, by the hash of the session that they count for.
+        events: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        staged = self._staged([row["form_session_id"] for row in rows])
+        raw = self._raw_events(f"r.form_session_id IN (SELECT id FROM {staged})")
+        for hash, event in zip(raw["session_hash"].tolist(), self._shown(raw), strict=True):
+            events[hash].append(event)
         kept = self._kept([row["form_session_id"] for row in rows])
         return {
             row["session"]: {
@@ -93,7 +98,19 @@ class Origins:
     def orders(self, ids: Collection[int]) -> dict[int, dict[str, Any]]:
         """Orders by id, with what decided to whom they are credited, and their raw versions."""
         rows = self._rows(tables.fact_order, f'"order" IN ({sql_list(ids)})') if ids else []
-        versions = self._versions([row["order_id"] for row in rows])
+        # The raw versions, the standing one first.
+        versions: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        staged = self._staged([row["order_id"] for row in rows])
+        raw = self._connection.table(
+            "SELECT r.order_id, r.updated_at, r.batch_id FROM raw_order r "
+            f"WHERE r.shop_key = {self._edition.shop_key} AND r.order_id IN (SELECT id FROM {staged}) "
+            f"AND {counts('r.batch_id', self._editions, ())} "
+            "ORDER BY r.updated_at DESC, r.precedence DESC, r.content DESC"
+        ).to_pandas()
+        imports = self._imports(raw["batch_id"])
+        for row in raw.to_dict("records"):
+            version = {"updated_at": iso_millis(row["updated_at"]), **imports[row["batch_id"]]}
+            versions[row["order_id"]].append(version)
         forms = self._texts({row["form"] for row in rows})
         return {
             row["order"]: {
@@ -143,15 +160,6 @@ class Origins:
         rows = read_events(self._connection, f"{own} AND {applied}", self._editions).events
         return rows.sort_values(["at", "event_id"])
 
-    def _events(self, sessions: list[str]) -> dict[int, list[dict[str, Any]]]:
-        """The raw events of form sessions, by the hash of the session that they count for."""
-        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        staged = self._staged(sessions)
-        rows = self._raw_events(f"r.form_session_id IN (SELECT id FROM {staged})")
-        for hash, event in zip(rows["session_hash"].tolist(), self._shown(rows), strict=True):
-            found[hash].append(event)
-        return found
-
     def _shown(self, rows: pd.DataFrame) -> list[dict[str, Any]]:
         imports = self._imports(rows["batch"])
         columns = (rows[name].tolist() for name in ("event_id", "type", "at", "batch"))
@@ -185,22 +193,6 @@ class Origins:
                 first, last = iso_millis(span["first_at"]), iso_millis(span["last_at"])
                 cell = {"batch": row["batch_id"], "first": first, "last": last}
                 found[by_key[row["key_hash"]]].append(cell)
-        return found
-
-    def _versions(self, orders: list[str]) -> dict[str, list[dict[str, Any]]]:
-        """The raw versions of orders, the standing one first."""
-        found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        staged = self._staged(orders)
-        rows = self._connection.table(
-            "SELECT r.order_id, r.updated_at, r.batch_id FROM raw_order r "
-            f"WHERE r.shop_key = {self._edition.shop_key} AND r.order_id IN (SELECT id FROM {staged}) "
-            f"AND {counts('r.batch_id', self._editions, ())} "
-            "ORDER BY r.updated_at DESC, r.precedence DESC, r.content DESC"
-        ).to_pandas()
-        imports = self._imports(rows["batch_id"])
-        for row in rows.to_dict("records"):
-            version = {"updated_at": iso_millis(row["updated_at"]), **imports[row["batch_id"]]}
-            found[row["order_id"]].append(version)
         return found
 
     def _imports(self, batches: pd.Series) -> dict[int, dict[str, Any]]:

@@ -66,13 +66,13 @@ class FileCeilings:
 
     @contextmanager
     def portion(self) -> Iterator[None]:
-        """During the block, which imports a part of the file, this process may take so much more memory,
+        """Apply the ceilings to a block that reads or imports a part of the file: memory is limited,
         `check_time` looks at the clock, and lines and rows are counted. Raises OverCeiling, and
         UnreadableFile for a file of which nothing can be taken; the caller rolls back."""
         self.until = time.monotonic() + self._seconds
         token = _current.set(self)
         try:
-            with _spare_memory(self._spare) as most:
+            with memory_ceiling(self._spare) as most:
                 yield
                 if most:
                     self._spare = min(self._spare, max(most - _data_bytes(), 0))
@@ -96,13 +96,6 @@ class FileCeilings:
 
 
 _current: ContextVar[FileCeilings | None] = ContextVar("ceilings", default=None)
-
-
-@contextmanager
-def file_ceilings(path: Path) -> Iterator[None]:
-    """A block that reads or imports a file in one portion; see `FileCeilings.portion`."""
-    with FileCeilings(path).portion():
-        yield
 
 
 def check_time() -> None:
@@ -139,17 +132,9 @@ def _check_fruits(count: int) -> None:
 
 
 @contextmanager
-def memory_ceiling(megabytes: int) -> Iterator[None]:
-    """During the block an allocation fails that goes further beyond the memory of now. Only Linux has
-    such a limit."""
-    with _spare_memory(megabytes << 20):
-        yield
-
-
-@contextmanager
-def _spare_memory(spare: int) -> Iterator[int]:
-    """`memory_ceiling` in bytes. Gives the most memory that the process may have, 0 where the system has no
-    such limit."""
+def memory_ceiling(spare: int) -> Iterator[int]:
+    """Limit the memory of a block: an allocation fails that goes so many bytes beyond the memory of now.
+    Yields the bytes that the process may have, 0 where the system has no such limit: only Linux has it."""
     if not _LINUX:
         yield 0
         return

@@ -3,19 +3,19 @@
 Each chunk is one transaction, together with its rejects.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from jobs.importing.ceilings import FileCeilings, OverCeiling, check_time, row_found, rows_tried
 from jobs.importing.files.chunk import Chunk, RefusedFile, UnreadableFile
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions, chunks_of
-from jobs.importing.kept_rejects import KeptRejects, Rejects, Tried
+from jobs.importing.kept_rejects import KeptRejects, Rejects
 from jobs.importing.kinds.append_only import FORGOTTEN
-from jobs.importing.kinds.base import INCOMPLETE, NOT_KEPT, Counts, Kind, Written
+from jobs.importing.kinds.base import NOT_KEPT, Counts, Kind
 from jobs.importing.shops import ImportedShops, keep_shops, load_shops
 from jobs.importing.values.columns import ChunkColumns
 from jobs.importing.values.errors import quoted
@@ -27,7 +27,6 @@ from warehouse.domain.time import now_micros
 from warehouse.intake import imports
 from warehouse.persons.hash_secret import email_hasher
 
-Progress = Callable[[int], None]
 CheckedChunk = tuple[ChunkColumns, pa.Table]
 
 
@@ -42,23 +41,9 @@ class RejectSink(Protocol):
     def stage(self, columns: ChunkColumns) -> Rejects:
         """Stage what is to be written of a chunk's rejects; the lines and reasons to show."""
 
-    def write(self, chunk: Chunk, tried: Tried) -> None:
-        """Write what is staged, and the counts of the import, in the transaction of the rows. Raises
-        ImportUndone."""
-
-
-def import_file(
-    connection: ArrowConnection,
-    kind: Kind,
-    path: Path,
-    progress: Progress,
-    counts: Counts,
-    **more: Any,
-) -> None:
-    """Import one file. Calls `progress` with the bytes read so far. The rest is as for `import_steps`."""
-    with closing(import_steps(connection, kind, path, counts, **more)) as steps:
-        for position in steps:
-            progress(position)
+    def write(self, chunk: Chunk, tried: Counts, shops: set[int]) -> None:
+        """Write what is staged, and the counts of the import, in the transaction of the rows; `shops`: the
+        keys of the shops of the rows that were written. Raises ImportUndone."""
 
 
 def import_steps(
@@ -172,6 +157,7 @@ def checked(
     that shows that nothing of the file is to be taken; the others may be written then.
 
     The collector's files hold rows of all shops: there a bad row costs itself alone."""
+    # The fields of which an earlier chunk had an id with other digits.
     of_file, whole_ids = kind.of_file(), set[str]()
     is_collected = landing_names.is_collected(Path(file).name)
     for chunk in chunks:
@@ -179,33 +165,25 @@ def checked(
         rows = kind.check(columns, shops)
         left_out = of_file.left_out(columns, rows)
         if left_out.any():
-            chunk = of_file.without(chunk, left_out)
+            chunk = chunk.without(left_out)
             columns = ChunkColumns(chunk, hasher)
             rows = kind.check(columns, shops)
         if not is_collected:
-            refusal = (
-                chunk.refusal
-                or _shortened_ids(columns, whole_ids)
-                or of_file.refusal(columns, rows)
-            )
+            refusal = chunk.refusal
+            for field, example in columns.long_ids.items() if not refusal else ():
+                if not example:
+                    whole_ids.add(field)
+                elif field not in whole_ids:
+                    refusal = (
+                        f"{field}: all of its long numbers, such as {quoted(example)}, end in zeros from "
+                        f"digit {KEPT_DIGITS + 1} on: a spreadsheet has cut them; export the file again, and "
+                        "import it as it was exported"
+                    )
+                    break
+            refusal = refusal or of_file.refusal(columns, rows)
             if refusal:
                 raise RefusedFile(f"{file}: {refusal}")
         yield columns, rows
-
-
-def _shortened_ids(columns: ChunkColumns, whole_ids: set[str]) -> str:
-    """The reason why no id of a field is to be trusted, "" if all are. `whole_ids`: the fields of which an
-    earlier chunk had an id with other digits."""
-    for name, example in columns.long_ids.items():
-        if not example:
-            whole_ids.add(name)
-        elif name not in whole_ids:
-            return (
-                f"{name}: all of its long numbers, such as {quoted(example)}, end in zeros from digit "
-                f"{KEPT_DIGITS + 1} on: a spreadsheet has cut them; export the file again, and import it as "
-                "it was exported"
-            )
-    return ""
 
 
 def readable(path: Path, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -231,31 +209,26 @@ def write_chunk(
     Raises ShopDeleted and ImportUndone."""
     chunk, not_kept = columns.chunk, sink.not_kept
     has_begun = kind.refuse_stored(connection, columns, rows)
-    refused, passed_over = columns.refused_rows(), columns.passed_over()
-    incomplete = len(columns.incomplete())
-    written, rejects, shops = Written(), Rejects(), set[int]()
-    rejected, read = refused + len(chunk.broken), len(chunk) + len(chunk.broken)
+    refused, passed_over = columns.refused_rows(), len(columns.passed_over)
+    broken, rejects, shops = len(chunk.broken), Rejects(), set[int]()
+    tried = Counts(read=len(chunk) + broken, rejected=refused + broken, more=dict(chunk.counted))
     if refused or passed_over:
         rows = rows.filter(pa.array(columns.to_write()))
-    if rejected or incomplete:
+    if tried.rejected or columns.incomplete():
         rejects = sink.stage(columns)
         if not has_begun:
             connection.commit()  # the transaction must begin with a write (see `Kind.write`)
     if rows.num_rows:
         written = kind.write(connection, rows, sink.import_id)
+        tried.add(Counts(written.new, written.duplicate, written.replaced))
+        more = written.more.items()
+        tried.add_more({name: count for name, count in more if chunk.format or name == FORGOTTEN})
         shops = keep_shops(connection, rows)
-    written.duplicate += passed_over
-    sink.write(chunk, Tried(read, rejected, incomplete, written, shops))
+    tried.duplicate += passed_over
+    tried.add_found(columns)
+    sink.write(chunk, tried, shops)
     connection.commit()
-    counts.add_more(chunk.counted)
-    if chunk.format:
-        counts.add_more(written.more)
-    elif FORGOTTEN in written.more:
-        counts.add_more({FORGOTTEN: written.more[FORGOTTEN]})
-    counts.add_hashed(columns.hashed_addresses())
-    if incomplete:
-        counts.add_more({INCOMPLETE: incomplete})
     if sink.not_kept > not_kept:
-        counts.add_more({NOT_KEPT: sink.not_kept - not_kept})
-    counts.add(written, read, rejected)
+        tried.add_more({NOT_KEPT: sink.not_kept - not_kept})
+    counts.add(tried)
     counts.add_rejects(sink.file, rejects)

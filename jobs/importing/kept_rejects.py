@@ -4,12 +4,12 @@ A few bytes can unpack to millions of rejects, which would fill the disk.
 """
 
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 
 from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_REJECTS, Chunk
-from jobs.importing.kinds.base import Kind, Written
+from jobs.importing.kinds.base import Counts, Kind
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.columns import ChunkColumns
@@ -47,7 +47,7 @@ def certain_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: i
 
 
 def names_another_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, row: int) -> bool:
-    """Whether a row names a shop, and none of these."""
+    """Whether a row names a shop that is none of these."""
     if columns.chunk.format or SHOP_ID not in kind.fields:
         return False
     named = _named_shop(columns, row)
@@ -57,18 +57,6 @@ def names_another_shop(shops: ImportedShops, kind: Kind, columns: ChunkColumns, 
 def _named_shop(columns: ChunkColumns, row: int) -> Any:
     cell = columns.cells(SHOP_ID.name)[row]
     return cell.as_py() if isinstance(cell, pa.Scalar) else cell
-
-
-class Tried(NamedTuple):
-    """The rows of a chunk, counted."""
-
-    read: int
-    rejected: int
-    # The rows that were taken without a field.
-    incomplete: int
-    written: Written
-    # The keys of the shops whose rows were written.
-    shops: set[int]
 
 
 class KeptRejects:
@@ -130,53 +118,39 @@ class KeptRejects:
         self._connection.stage(_STAGED, pa.table(dict(zip(names, arrays, strict=True))))
         return rejects
 
-    def write(self, chunk: Chunk, tried: Tried) -> None:
+    def write(self, chunk: Chunk, tried: Counts, shops: set[int]) -> None:
         """Write what is staged: the rejects, and how many are not kept; and the counts of the import. The
         caller commits. Raises ImportUndone."""
-        if not self._has_written:
-            self._forget_count(chunk)
-            self._has_written = True
-        if tried.rejected or tried.incomplete:
-            self._write_staged(chunk)
-        written, own = tried.written, self._own
-        own.shops |= tried.shops
-        own.counts.update(
-            read=tried.read,
-            new=written.new,
-            duplicate=written.duplicate,
-            replaced=written.replaced,
-            rejected=tried.rejected,
-            incomplete=tried.incomplete,
-        )
-        imports.advance(self._connection, own)
-
-    def _write_staged(self, chunk: Chunk) -> None:
-        if self.not_kept:
-            self._forget_count(chunk)
-        self._connection.execute(
-            "INSERT INTO reject (kind, format, shop_id, file, line, reason, code, field, text, shop_key, "
-            "rejected_at, import_id, is_textual) SELECT $1, $2, $3, $4, s.line, s.reason, s.code, s.field, "
-            f"s.text, s.shop_key, $5, $6, $7 FROM {_STAGED} s "
-            "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
-            "AND r.file = $4 AND r.line = s.line AND r.text = s.text "
-            # Lines of which nothing is kept are told apart by their reasons.
-            f"AND (s.text <> '{HIDDEN}' OR r.reason = s.reason)) ORDER BY s.line",
-            self._kind.name,
-            chunk.format,
-            # Rows that name their shop have it, too: when they are tried again, they must be of the same.
-            self._shop_id(chunk),
-            self.file,
-            now_micros(),
-            self.import_id,
-            int(chunk.textual),
-        )
-
-    def _forget_count(self, chunk: Chunk) -> None:
-        """That of the file's own shop: exports of two shops may have one name."""
-        self._connection.execute(
-            "DELETE FROM reject WHERE kind = $1 AND shop_id = $2 AND file = $3 AND line = $4",
-            *(self._kind.name, self._shop_id(chunk), self.file, _NOT_KEPT_LINE),
-        )
+        has_staged = tried.rejected or tried.incomplete
+        if not self._has_written or (has_staged and self.not_kept):
+            # The count of the file's own shop: exports of two shops may have one name.
+            self._connection.execute(
+                "DELETE FROM reject WHERE kind = $1 AND shop_id = $2 AND file = $3 AND line = $4",
+                *(self._kind.name, self._shop_id(chunk), self.file, _NOT_KEPT_LINE),
+            )
+        self._has_written = True
+        if has_staged:
+            self._connection.execute(
+                "INSERT INTO reject (kind, format, shop_id, file, line, reason, code, field, text, shop_key, "
+                "rejected_at, import_id, is_textual) SELECT $1, $2, $3, $4, s.line, s.reason, s.code, "
+                f"s.field, s.text, s.shop_key, $5, $6, $7 FROM {_STAGED} s "
+                "WHERE NOT EXISTS (SELECT 1 FROM reject r WHERE r.kind = $1 AND r.shop_id = $3 "
+                "AND r.file = $4 AND r.line = s.line AND r.text = s.text "
+                # Lines of which nothing is kept are told apart by their reasons.
+                f"AND (s.text <> '{HIDDEN}' OR r.reason = s.reason)) ORDER BY s.line",
+                self._kind.name,
+                chunk.format,
+                # Rows that name their shop have it, too: when they are tried again, they must be of the same.
+                self._shop_id(chunk),
+                self.file,
+                now_micros(),
+                self.import_id,
+                int(chunk.textual),
+            )
+        self._own.shops |= shops
+        names = ("read", "new", "duplicate", "replaced", "rejected", "incomplete")
+        self._own.counts.update({name: getattr(tried, name) for name in names})
+        imports.advance(self._connection, self._own)
 
     def _shop_id(self, chunk: Chunk) -> str:
         """The shop of a chunk's rows; "" if they name their own, of several."""

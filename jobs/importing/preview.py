@@ -1,19 +1,18 @@
 """A preview of an import: a file is read and checked as an import does it, and nothing is written."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from jobs.importing.ceilings import check_time, file_ceilings
+from jobs.importing.ceilings import check_time
 from jobs.importing.files.detect import ImportOptions, chunks_of
 from jobs.importing.import_file import CheckedChunk, checked, readable
-from jobs.importing.kinds.base import INCOMPLETE, Counts, Kind, Written
+from jobs.importing.kinds.base import Counts, Kind
 from jobs.importing.reject_text import kept_text
 from jobs.importing.shops import ImportedShops
-from jobs.importing.values.columns import ChunkColumns
 from warehouse.connections.arrow import background_iter
 from warehouse.domain.email_hash import EmailHasher
 from warehouse.domain.vocabulary import without_values
@@ -33,12 +32,6 @@ class Preview:
     # The reasons of rejected rows, and of rows without a field: how many, and the first line.
     reasons: dict[str, list[int]] = field(default_factory=dict)
 
-    def report(self) -> dict[str, int]:
-        """The counts by name: read, valid, rejected, and a format's further counts."""
-        read, rejected = self.counts.read, self.counts.rejected
-        counts = {"read": read, "valid": read - rejected, "rejected": rejected}
-        return counts | self.counts.more
-
     def steps(
         self,
         kind: Kind,
@@ -53,42 +46,23 @@ class Preview:
         chunks = readable(path, chunks_of(path, kind, options, shops))
         with closing(background_iter(checked(kind, chunks, shops, hasher, name))) as ready:
             for columns, rows in ready:
-                self._add(kind, name, columns)
+                chunk, counts = columns.chunk, self.counts
+                for row in columns.accepted().nonzero()[0][: _MAX_ROWS - len(self.rows)].tolist():
+                    cells = {field: columns.objects(field)[row] for field in kind.field_names()}
+                    present = {
+                        field: cell for field, cell in cells.items() if cell not in (None, "")
+                    }
+                    text = json.dumps(present, ensure_ascii=False, default=str)
+                    self.rows.append(kept_text(text, kind, hasher))
+                rejects = [(int(chunk.lines[row]), why.words) for row, why in columns.refused()]
+                rejects += [(line.line, line.reason) for line in chunk.broken]
+                read = len(chunk) + len(chunk.broken)
+                counts.add(Counts(read=read, rejected=len(rejects), more=dict(chunk.counted)))
+                counts.add_found(columns)
+                rejects += [(int(chunk.lines[row]), why.words) for row, why in columns.incomplete()]
+                rejects.sort()
+                counts.add_rejects(name, rejects)
+                for line, reason in rejects:
+                    self.reasons.setdefault(without_values(reason), [0, line])[0] += 1
                 yield columns, rows
                 check_time()
-
-    def _add(self, kind: Kind, file: str, columns: ChunkColumns) -> None:
-        chunk, counts = columns.chunk, self.counts
-        for row in columns.accepted().nonzero()[0][: _MAX_ROWS - len(self.rows)].tolist():
-            cells = {name: columns.objects(name)[row] for name in kind.field_names()}
-            present = {name: value for name, value in cells.items() if value not in (None, "")}
-            text = json.dumps(present, ensure_ascii=False, default=str)
-            self.rows.append(kept_text(text, kind, columns.hasher))
-        rejects = [(int(chunk.lines[row]), reason.words) for row, reason in columns.refused()]
-        rejects += [(line.line, line.reason) for line in chunk.broken]
-        counts.add(Written(), len(chunk) + len(chunk.broken), len(rejects))
-        counts.add_more(chunk.counted)
-        counts.add_hashed(columns.hashed_addresses())
-        if incomplete := columns.incomplete():
-            counts.add_more({INCOMPLETE: len(incomplete)})
-        rejects += [(int(chunk.lines[row]), reason.words) for row, reason in incomplete]
-        rejects.sort()
-        counts.add_rejects(file, rejects)
-        for line, reason in rejects:
-            self.reasons.setdefault(without_values(reason), [0, line])[0] += 1
-
-
-def preview_files(
-    kind: Kind,
-    names: Mapping[Path, str],
-    options: ImportOptions,
-    shops: ImportedShops,
-    hasher: EmailHasher,
-) -> Preview:
-    """Read and check files without writing; `names` are those of messages. Raises UnreadableFile."""
-    preview = Preview()
-    for path, name in names.items():
-        with file_ceilings(path):
-            for _ in preview.steps(kind, path, name, options, shops, hasher):
-                pass
-    return preview

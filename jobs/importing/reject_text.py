@@ -6,16 +6,13 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-import msgspec
-
 from jobs.importing.files.chunk import HIDDEN, MAX_KEPT_TEXT
+from jobs.importing.files.json import ENCODE
 from jobs.importing.kinds.base import Kind
 from warehouse.domain.email_hash import EmailHasher, is_sha256, keyed_of
 
 Row = dict[str, Any]
 
-# Numbers keep their digits. Half of a surrogate pair, which no database stores, is an error.
-_ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
 _PLAIN_HASH: Final = re.compile(r"email_?sha256", re.IGNORECASE)
 
 
@@ -38,7 +35,7 @@ def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = Fals
             text[: MAX_KEPT_TEXT + 1],
             object_pairs_hook=members,
             parse_float=_number,
-            parse_constant=_not_a_number,
+            parse_constant=_number,
         )
         if not isinstance(row, dict):
             return HIDDEN
@@ -46,7 +43,7 @@ def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = Fals
         known = {name: value for name, value in row.items() if name in fields}
         known = row if mapped else kind.conceal(known)
         kept = _without_addresses(hasher, known)
-        encoded = _ENCODE(kept).decode()
+        encoded = ENCODE(kept).decode()
     except (ValueError, RecursionError):
         return HIDDEN
     # Where a name comes twice, only its last value was looked at.
@@ -55,14 +52,14 @@ def kept_text(text: str, kind: Kind, hasher: EmailHasher, *, mapped: bool = Fals
 
 
 def _number(written: str) -> Decimal:
+    """A number of JSON, which `NaN` and the infinite ones are not. Raises ValueError."""
     try:
-        return Decimal(written)
+        number = Decimal(written)
     except InvalidOperation:
         raise ValueError(f"no program holds the number {written[:9]}...") from None
-
-
-def _not_a_number(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    if not number.is_finite():
+        raise ValueError(f"{written} is not JSON")
+    return number
 
 
 def _without_addresses(hasher: EmailHasher, value: Any, name: str = "") -> Any:

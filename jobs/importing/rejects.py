@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from jobs.importing.files.chunk import BrokenLine, Chunk
 from jobs.importing.files.ndjson import chunk_of_texts
-from jobs.importing.formats import FORMATS, mapping
+from jobs.importing.formats import FORMATS
 from jobs.importing.formats.base import Records, Target, kept_record
 from jobs.importing.import_file import write_chunk
-from jobs.importing.kept_rejects import Rejects, Tried, certain_shop
+from jobs.importing.kept_rejects import Rejects, certain_shop
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts, Kind
 from jobs.importing.shops import ImportedShops, ShopDeleted, load_shops
@@ -35,9 +35,6 @@ _TEXT: Final = 16 << 20
 _ROWS_A_REFRESH: Final = 20_000
 
 _REASONS: Final = "staged_reasons"
-
-# Format, shop, whether the file writes numbers as text, import.
-Group = tuple[str, str, bool, int]
 
 
 @dataclass(frozen=True)
@@ -175,20 +172,33 @@ def retry_of_shop(run: JobRun, task: Task) -> dict[str, Any] | None:
 def _retry_page(
     connection: ArrowConnection, kind: Kind, rejects: list[Reject], counts: Counts
 ) -> None:
-    """Retry some rejects of a kind, those of the same format and shop together."""
-    groups: dict[Group, list[Reject]] = {}
+    """Retry some rejects of a kind, those of the same format, shop, way to write numbers and import
+    together."""
+    groups: dict[tuple[str, str, bool, int], list[Reject]] = {}
     for reject in rejects:
         group = reject.format, reject.shop_id, bool(reject.is_textual), reject.import_id
         groups.setdefault(group, []).append(reject)
-    for group, tried in groups.items():
-        shops, (_, shop_id, *_) = load_shops(connection), group
+    for (name, shop_id, textual, _), tried in groups.items():
+        shops = load_shops(connection)
         if shop_id:
             shops = shops.narrowed(shop_id)
-        chunk = _chunk(kind, group, tried, shops)
+        # The kept texts as rows; the numbers of their lines are the ids of the rejects.
+        if not name:
+            texts = [(reject.reject_id, reject.text) for reject in tried]
+            chunk = chunk_of_texts(kind.field_names(), texts, textual=textual)
+        else:
+            currency = shops.currencies.get(shops.keys.get(shop_id, 0), "")
+            numbered = [(reject.reject_id, kept_record(reject.text)) for reject in tried]
+            kept = Records([(id, record) for id, record in numbered if record is not None])
+            chunk = FORMATS[name].chunk(kind, Target(shop_id, currency), kept)
+        read = {*chunk.lines.tolist(), *(line.line for line in chunk.broken)}
+        chunk.broken += [
+            BrokenLine(one.reject_id, one.reason) for one in tried if one.reject_id not in read
+        ]
         columns = ChunkColumns(chunk, email_hasher(connection))
         sink = _TriedRejects(connection, kind, shops, tried)
         rows = kind.check(columns, shops)
-        columns.pass_over(sink.unchanged(columns))
+        columns.passed_over.update(sink.unchanged(columns))
         try:
             write_chunk(connection, kind, sink, columns, rows, counts)
             if imports.is_done(connection, sink.import_id):
@@ -248,7 +258,7 @@ class _TriedRejects:
         self._connection.stage(_REASONS, pa.table(dict(zip(names, arrays, strict=True))))
         return []
 
-    def write(self, chunk: Chunk, tried: Tried) -> None:
+    def write(self, chunk: Chunk, tried: Counts, _shops: set[int]) -> None:
         """Remove the rows that are accepted, and write the reasons of the others. Raises ImportUndone."""
         connection = self._connection
         if tried.read - tried.rejected:
@@ -269,24 +279,6 @@ class _TriedRejects:
                 "UPDATE reject SET reason = s.reason, code = s.code, field = s.field, "
                 f"shop_key = s.shop_key FROM {_REASONS} s WHERE s.reject_id = reject.reject_id"
             )
-
-
-def _chunk(kind: Kind, group: Group, tried: list[Reject], shops: ImportedShops) -> Chunk:
-    """The kept texts as rows; the numbers of their lines are the ids of the rejects."""
-    name, shop_id, textual, _ = group
-    numbered = [(reject.reject_id, reject.text) for reject in tried]
-    if not name:
-        chunk = chunk_of_texts(kind.field_names(), numbered, textual=textual)
-    else:
-        currency = shops.currencies.get(shops.keys.get(shop_id, 0), "")
-        records = [(number, kept_record(text)) for number, text in numbered]
-        kept = Records([(number, record) for number, record in records if record is not None])
-        chunk = mapping.chunk_of(FORMATS[name], kind, Target(shop_id, currency), kept)
-    read = {*chunk.lines.tolist(), *(line.line for line in chunk.broken)}
-    chunk.broken += [
-        BrokenLine(one.reject_id, one.reason) for one in tried if one.reject_id not in read
-    ]
-    return chunk
 
 
 def pages(connection: ArrowConnection, which: str, *values: Cell) -> Iterator[list[int]]:

@@ -27,8 +27,8 @@ class ImportedShops:
     only: str = ""
 
     def narrowed(self, shop_id: str) -> "ImportedShops":
-        """The shops without all but this one. Rows of other shops, and of none, are refused alike: nobody
-        learns which shops there are."""
+        """This shop alone, or none where it is not among them. Rows of other shops, and of none, are refused
+        alike: nobody learns which shops there are."""
         key = self.keys.get(shop_id)
         return ImportedShops(
             {} if key is None else {shop_id: key},

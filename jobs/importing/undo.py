@@ -71,27 +71,26 @@ def undo(run: JobRun, imported: ImportedFile) -> TakenBack:
 
 
 def end_undos(run: JobRun, *, waits: bool) -> bool:
-    """Do the undos that are asked for, unless another process is at one: `waits` for it. Returns whether none
-    failed. Raises Stopped after a signal."""
+    """Do the undos that are asked for. Where another process is undoing an import, wait for it (`waits`), or
+    leave the others to it. Returns whether none failed. Raises Stopped after a signal."""
     connection = run.connection
+
+    def undo_asked(own: JobRun, task: Task) -> dict[str, Any]:
+        imported = imports.find(connection, int(task.item), connection.now_micros())
+        if imported:
+            undo(own, imported)
+            say(f"the rows of import {task.item} are gone")
+        return {}
+
     while tasks.are_waiting(connection, [UNDO]):
         try:
             with JobRun(JOB, exclusive=True, connection=connection) as own:
-                return work(own, {UNDO: _undo_asked})
+                return work(own, {UNDO: undo_asked})
         except AlreadyRunning:
             if not waits:
                 break
             run.wait_for(display_name(job_runs.holder(connection, JOB)))
     return True
-
-
-def _undo_asked(run: JobRun, task: Task) -> dict[str, Any]:
-    connection, import_id = run.connection, int(task.item)
-    imported = imports.find(connection, import_id, connection.now_micros())
-    if imported:
-        undo(run, imported)
-        say(f"the rows of import {import_id} are gone")
-    return {}
 
 
 class RawImport:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.importing.ceilings import file_ceilings
+from jobs.importing.ceilings import FileCeilings
 from jobs.importing.files.byte_blocks import DamagedArchive, blocks_of
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.files.csv import UnclearTable
@@ -29,11 +29,11 @@ from jobs.importing.files.detect import (
     recognised,
     sample_of,
 )
-from jobs.importing.formats import FORMATS, unrecognised
+from jobs.importing.formats import unrecognised
 from jobs.importing.formats.ads.report import AdReport
 from jobs.importing.kept_rejects import names_another_shop
 from jobs.importing.kinds import KINDS
-from jobs.importing.kinds.base import INCOMPLETE, Kind
+from jobs.importing.kinds.base import Kind
 from jobs.importing.preview import Preview
 from jobs.importing.shops import SHOP_ID, ImportedShops
 from jobs.importing.values.notation import UnclearDates
@@ -84,22 +84,6 @@ class Look(Preview):
     spend: dict[str, Decimal] = field(default_factory=dict)
     types: Counter[str] = field(default_factory=Counter)
     platforms: set[str] = field(default_factory=set)
-
-    def as_stored(self, kind: str) -> dict[str, Any]:
-        """The preview as the page reads it."""
-        days = [day_date(day).isoformat() for day in sorted(self.days)] or [""]
-        return {
-            "rows": self.counts.read,
-            "rejected": self.counts.rejected,
-            "incomplete": self.counts.more.get(INCOMPLETE, 0),
-            "first": days[0],
-            "last": days[-1],
-            "minor": self.minor if kind == "orders" else None,
-            "spend": {currency: f"{amount:f}" for currency, amount in sorted(self.spend.items())},
-            "types": dict(self.types),
-            "platforms": sorted(self.platforms),
-            "reasons": [[reason, *of] for reason, of in list(self.reasons.items())[:_MAX_REASONS]],
-        }
 
     def read(
         self,
@@ -188,13 +172,15 @@ def look_at(
     with a sentence for its member."""
     # Rows of other shops, and of none, are refused alike: nobody learns which shops there are.
     own = shops.narrowed(shop_id)
-    with file_ceilings(path):
+    with FileCeilings(path).portion():
         if path.suffix.lower() == _SPREADSHEET:
             path = as_table(path)
             _check_unpacked(path.stat().st_size)
         if path.suffix.lower() in _ARCHIVES:
             _check_archive(path)
         kind, options = _recognised(path, shop_id)
+        if words := _OF_ALL_SHOPS.get(kind.name):
+            raise UnreadableFile(f"it is {words}")
         look, question = Look(timezone=timezone), None
         try:
             look.read(kind, path, options, own, hasher)
@@ -206,20 +192,30 @@ def look_at(
                     "spreadsheet, and drop the file again"
                 ) from None
             question = {"column": cause.column, "cell": cause.cell, **cause.readings}
+    format, counts = options.format, look.counts
+    own_title = f"{kind.name.replace('-', ' ').capitalize()}, in this service's own columns"
+    days = [day_date(day).isoformat() for day in sorted(look.days)] or [""]
     return {
-        "title": options.format.title
-        if options.format
-        else f"{kind.name.replace('-', ' ').capitalize()}, in this service's own columns",
+        "title": format.title if format else own_title,
         "kind": kind.name,
-        "place": [kind.name, options.format.name if options.format else OWN, shop_id],
-        **look.as_stored(kind.name),
-        "assumed": isinstance(options.format, AdReport) and bool(options.format.table.provider),
+        "place": [kind.name, format.name if format else OWN, shop_id],
+        "rows": counts.read,
+        "rejected": counts.rejected,
+        "incomplete": counts.incomplete,
+        "first": days[0],
+        "last": days[-1],
+        "minor": look.minor if kind.name == "orders" else None,
+        "spend": {currency: f"{amount:f}" for currency, amount in sorted(look.spend.items())},
+        "types": dict(look.types),
+        "platforms": sorted(look.platforms),
+        "reasons": [[reason, *of] for reason, of in list(look.reasons.items())[:_MAX_REASONS]],
+        "assumed": isinstance(format, AdReport) and bool(format.table.provider),
         "question": question,
     }
 
 
 def _check_archive(path: Path) -> None:
-    """Raises UnreadableFile for an archive that is cut short, or that unpacks to far more than such files
+    """Raise UnreadableFile for an archive that is cut short, or that unpacks to far more than such files
     do."""
     size, most = 0, max(_SMALL, path.stat().st_size * _MAX_RATIO)
     try:
@@ -244,7 +240,7 @@ def _check_unpacked(size: int) -> None:
 
 def _recognised(path: Path, shop_id: str) -> tuple[Kind, ImportOptions]:
     """The kind of a file, and how it is imported. Raises UnreadableFile."""
-    sample = sample_of(path, [name for one in FORMATS.values() for name in one.list_members])
+    sample = sample_of(path)
     decimal = decimal_of(path.name)
     tables = [{name.strip() for name in record} for record in sample.records] or [set()]
     for columns, words in _NEEDLESS.items():
@@ -253,7 +249,6 @@ def _recognised(path: Path, shop_id: str) -> tuple[Kind, ImportOptions]:
     if not is_own(sample):
         format = recognised(sample)
         if format is not None:
-            _check_kind(format.kind)
             return KINDS[format.kind], ImportOptions(format, shop_id, decimal=decimal)
     fields = {name for kind in KINDS.values() for name in kind.field_names()}
     tables = [{name.lower() for name in names} for names in tables]
@@ -272,13 +267,7 @@ def _recognised(path: Path, shop_id: str) -> tuple[Kind, ImportOptions]:
             "it is none of the exports that this service reads, nor a table in its own columns: "
             f"{unrecognised.sentence(sample, _OWN_KINDS)}"
         )
-    _check_kind(best.name)
     return best, ImportOptions(decimal=decimal)
-
-
-def _check_kind(kind: str) -> None:
-    if words := _OF_ALL_SHOPS.get(kind):
-        raise UnreadableFile(f"it is {words}")
 
 
 def purge_dropped(root: Path, before: float) -> int:

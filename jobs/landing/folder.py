@@ -155,34 +155,28 @@ def _visit(found: Survey, root: Path, place: LandingPlace, above: int) -> None:
     with suppress(FileNotFoundError), _named(found, path), open_inner(above, path.name) as folder:
         found.places.append(place)
         for name, status in _entries(folder):
-            is_folder = stat.S_ISDIR(status.st_mode)
+            is_folder, reason = stat.S_ISDIR(status.st_mode), ""
             if name in (DONE, FAILED):
                 if not is_folder:
                     ends_open = False
                     reason = f"not a folder; nothing in {path} is imported before it is one"
-                    found.left_alone.append(f"{path / name}: {reason}")
             elif is_folder and (inner := place.inner(name)):
                 _visit(found, root, inner, folder)
-            elif reason := _reason_to_leave(name, status):
-                found.left_alone.append(f"{path / name}: {reason}")
+            elif not stat.S_ISREG(status.st_mode):
+                reason = "symlinks and folders are not imported, nor is anything else that is no plain file"
+            elif status.st_nlink > 1:
+                reason = "hard links are not imported; copy the file instead"
+            elif name.endswith(REPORT):
+                reason = "a report, not a file to import; delete it"
             elif not name.lower().endswith(_UNFINISHED):
                 file = path / name
                 size, modified = status.st_size, status.st_mtime_ns
                 landed_at = status.st_ctime_ns // 1000
                 files.append(LandedFile(place, file, size, modified, status.st_ino, landed_at))
+            if reason:
+                found.left_alone.append(f"{path / name}: {reason}")
     if ends_open:
         found.files += files
-
-
-def _reason_to_leave(name: str, status: os.stat_result) -> str:
-    """Why an entry of a place is not imported; "" if it is."""
-    if not stat.S_ISREG(status.st_mode):
-        return "symlinks and folders are not imported, nor is anything else that is no plain file"
-    if status.st_nlink > 1:
-        return "hard links are not imported; copy the file instead"
-    if name.endswith(REPORT):
-        return "a report, not a file to import; delete it"
-    return ""
 
 
 def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:

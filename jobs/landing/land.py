@@ -118,14 +118,10 @@ def _imported(
     file, place = held.path, held.landed.place
     # Bytes that are not UTF-8 stay visible; no database would take them.
     name = str(file).encode(errors="surrogateescape").decode(errors="backslashreplace")
-    kind = KINDS[place.kind]
-    format = FORMATS.get(place.format)
-    options = ImportOptions(
-        format,
-        place.shop_id if format and place.shop_id else None,
-        decimal=decimal_of(file.name),
-        came_at=held.landed.landed_at,
-    )
+    kind, format = KINDS[place.kind], FORMATS.get(place.format)
+    shop_id, came_at = place.shop_id if format else "", held.landed.landed_at
+    decimal = decimal_of(file.name)
+    options = ImportOptions(format, shop_id or None, decimal=decimal, came_at=came_at)
     began, counts, error = now_micros(), Counts(), ""
     # The files of one pull say together what it fetched.
     pulled_at = pulled_stamp(file.name)
@@ -136,19 +132,15 @@ def _imported(
         if is_dropped(file.name) and not place.shop_id:
             # Its rows could be of any shop.
             raise UnreadableFile(_OF_NO_SHOP)
-        with closing(
-            import_steps(
-                run.connection,
-                kind,
-                file,
-                counts,
-                options=options,
-                name=name,
-                run_id=run.record.run_id,
-                only=place.shop_id,
-                together=together,
-            )
-        ) as steps:
+        steps = import_steps(
+            *(run.connection, kind, file, counts),
+            options=options,
+            name=name,
+            run_id=run.record.run_id,
+            only=place.shop_id,
+            together=together,
+        )
+        with closing(steps):
             before = 0
             for _ in steps:
                 run.record.batches += 1

@@ -35,7 +35,7 @@ class PullOutcome(NamedTuple):
 
 @dataclass
 class PullRun:
-    """One pull, with all that it works with. `now`: when it began, in UTC. `keep_state` saves a state that
+    """One pull and what it works with. `now`: when it began, in UTC. `keep_state` saves a state that
     the next pull goes on from, if this one does not end well."""
 
     pull: Pull
@@ -91,7 +91,7 @@ class Source(ABC):
 
     @abstractmethod
     def check(self, config: Json, shop_id: str) -> None:
-        """Raises ValueError with what is wrong in the configuration of a pull."""
+        """Raise ValueError with what is wrong in the configuration of a pull."""
 
     def lacks(self, pull: Pull) -> str:
         """The things that a pull still needs before it can run, and how it gets them; "" where it has all."""

@@ -89,7 +89,12 @@ def open_session(own_url: str = "") -> requests.Session:
         raise_on_status=False,
     )
     adapter = HTTPAdapter(max_retries=retries)
-    adapter.poolmanager.pool_classes_by_scheme = _pools(_addresses_of(own_url))
+    # The addresses that the host of this URL has now.
+    own = set[str]()
+    with suppress(OSError, ValueError):
+        if host := urlsplit(own_url).hostname:
+            own.update(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
+    adapter.poolmanager.pool_classes_by_scheme = _pools(own)
     for scheme in ("http://", "https://"):
         session.mount(scheme, adapter)
     return session
@@ -211,7 +216,7 @@ class _WithinError(Exception):
     """The server has an address within a network, which others than its own must not make us ask."""
 
 
-def _pools(own: frozenset[str]) -> dict[str, Any]:
+def _pools(own: set[str]) -> dict[str, Any]:
     """Pools whose connections are to the internet's addresses and to those in `own`. The address is that of
     the open connection, since a name may have another one at each look. A proxy is not checked."""
 
@@ -241,14 +246,6 @@ def _pools(own: frozenset[str]) -> dict[str, Any]:
         ConnectionCls = Https
 
     return {"http": HttpPool, "https": HttpsPool}
-
-
-def _addresses_of(url: str) -> frozenset[str]:
-    """The addresses that the host of a URL has now."""
-    with suppress(OSError, ValueError):
-        if host := urlsplit(url).hostname:
-            return frozenset(str(entry[4][0]) for entry in socket.getaddrinfo(host, None))
-    return frozenset()
 
 
 def is_public(peer: str) -> bool:

@@ -25,8 +25,8 @@ class PullFailed(Told):
 
 @contextmanager
 def time_limit(end: Callable[[], None]) -> Iterator[None]:
-    """During the block, which is one pull, `pause` and `raise_if_over` know when it has taken too long. `end`
-    is called then, in another thread: it ends what the pull waits for. Raises PullFailed."""
+    """Limit the time of a block, which is one pull: `pause` and `raise_if_over` know when it has taken too
+    long. `end` is called then, in another thread: it ends what the pull waits for. Raises PullFailed."""
     global _ends_at
     _ends_at = time.monotonic() + LONGEST_SECONDS
     timer = Timer(LONGEST_SECONDS, end)
@@ -64,7 +64,7 @@ def pause(seconds: float) -> None:
 
 
 def check_size(what: str, size: int) -> None:
-    """Raises PullFailed where a pull brings so many bytes that the disk is in danger."""
+    """Raise PullFailed where a pull brings so many bytes that the disk is in danger."""
     if size > PULL_MAX_MB.get() * MEGABYTE:
         raise PullFailed(
             f"{what}: this pull brings more than {PULL_MAX_MB.get()} MB (PULL_MAX_MB), so nothing of it is "

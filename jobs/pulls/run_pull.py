@@ -16,7 +16,7 @@ from warehouse import command, settings
 from warehouse.connections.errors import is_outage
 from warehouse.domain.time import iso_millis, now_micros
 from warehouse.intake import shop_pulls
-from warehouse.intake.shop_pulls import ERROR, OK, Pull, decrypted
+from warehouse.intake.shop_pulls import ERROR, OK, decrypted
 
 
 def run_pull(name: str, scheduled_as: str | None) -> None:
@@ -28,46 +28,38 @@ def run_pull(name: str, scheduled_as: str | None) -> None:
             raise CommandFailed(
                 f"no pull {name!r}; `{command('jobs pulls list')}` shows those there are"
             )
-        message = _pull(job, pull, is_scheduled=scheduled_as is not None)
-        if message:
-            shop_pulls.fail(job.connection, pull, now_micros(), message)
-            raise CommandFailed(message)
-
-
-def _pull(job: JobRun, pull: Pull, *, is_scheduled: bool) -> str:
-    """Pull, and save how far it came; returns why it failed, "" if it did not."""
-    source, root = SOURCES[pull.source], settings.IMPORT_DIR.get()
-    keep_state = partial(shop_pulls.keep_state, job.connection, pull)
-    run = PullRun(pull, {}, root, datetime.now(UTC), keep_state)
-    try:
+        source, root = SOURCES[pull.source], settings.IMPORT_DIR.get()
+        keep_state = partial(shop_pulls.keep_state, job.connection, pull)
+        run = PullRun(pull, {}, root, datetime.now(UTC), keep_state)
         try:
-            source.check(pull.config, pull.shop_id)
-        except ValueError as error:
-            raise PullFailed(f"the configuration of the pull: {error}") from None
-        run.credentials = decrypted(pull.credentials) if pull.credentials else {}
-        with limits.time_limit(http.end_connections):
-            outcome = source.pull(run)
-        _land_account(run, "")
-    except Exception as error:
-        if is_outage(error):
-            raise
-        message = without_secrets(explained(error), run.credentials)
-        with suppress(OSError):
-            _land_account(run, message)
-        return message
-    # The files are there by now: a process that is killed here pulls the same again.
-    shop_pulls.end_well(
-        job.connection, pull, now_micros(), outcome.state, outcome.rows, outcome.bytes
-    )
-    job.record.rows = outcome.rows
-    # A scheduler's log tells what happened, not that nothing did.
-    if outcome.rows or not is_scheduled:
-        report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
-    return ""
+            try:
+                source.check(pull.config, pull.shop_id)
+            except ValueError as error:
+                raise PullFailed(f"the configuration of the pull: {error}") from None
+            run.credentials = decrypted(pull.credentials) if pull.credentials else {}
+            with limits.time_limit(http.end_connections):
+                outcome = source.pull(run)
+            _land_account(run, "")
+        except Exception as error:
+            if is_outage(error):
+                raise
+            message = without_secrets(explained(error), run.credentials)
+            with suppress(OSError):
+                _land_account(run, message)
+            shop_pulls.fail(job.connection, pull, now_micros(), message)
+            raise CommandFailed(message) from None
+        # The files are there by now: a process that is killed here pulls the same again.
+        shop_pulls.end_well(
+            job.connection, pull, now_micros(), outcome.state, outcome.rows, outcome.bytes
+        )
+        job.record.rows = outcome.rows
+        # A scheduler's log tells what happened, not that nothing did.
+        if outcome.rows or scheduled_as is None:
+            report(f"pulled {pull.name}: {outcome.rows} rows, {outcome.bytes} bytes")
 
 
 def _land_account(run: PullRun, message: str) -> None:
-    """Have the ad account of the pull, if it has one, say how this pull of it ended."""
+    """Land a row for the ad account of the pull, if it has one, with how this pull ended."""
     account = run.pull.config.get("ad_account")
     if not isinstance(account, dict):
         return

@@ -35,9 +35,10 @@ def set_up(
     config: Json | None = None,
     credentials: Json | None = None,
     schedule: str | None = None,
-    lookback_days: int | None = None,
+    lookback: int | None = None,
 ) -> Pull:
-    """Set up a pull, or change what is given of the one that has its name. Raises CommandFailed. Commits."""
+    """Set up a pull, or change what is given of the one that has its name. `lookback`: days. Raises
+    CommandFailed. Commits."""
     declared = SOURCES[source]
     shop_key, shop_id = 0, ""
     if declared.needs_shop:
@@ -70,7 +71,7 @@ def set_up(
         _first(config, before and before.config, {}),
         encrypted(credentials) if credentials else before.credentials if before else "",
         _first(schedule, before and before.schedule, declared.schedule),
-        _first(lookback_days, before and before.lookback_days, declared.lookback_days),
+        _first(lookback, before and before.lookback_days, declared.lookback_days),
     )
     try:
         declared.check(pull.config, shop_id)

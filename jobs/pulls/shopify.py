@@ -136,20 +136,7 @@ def query(through: str | None, lookback_days: int) -> str:
 def _download(session: requests.Session, operation: Json, file: BinaryIO, run: PullRun) -> int:
     """Download the result of an operation, from the beginning where it was cut off; returns its bytes. One
     whose result cannot be downloaded is not taken up again."""
-    reason = PullFailed(_WHAT)
-    for seconds in islice(http.pauses(), http.TRIES):
-        file.seek(0)
-        file.truncate()
-        try:
-            return _downloaded_once(session, operation, file)
-        except PullFailed as error:
-            reason = error
-        limits.pause(seconds)
-    run.keep_state({name: run.pull.state[name] for name in run.pull.state if name != "operation"})
-    raise reason
-
-
-def _downloaded_once(session: requests.Session, operation: Json, file: BinaryIO) -> int:
+    stated, objects = operation.get("fileSize"), int(operation["objectCount"])
     lines = 0
 
     def write(piece: bytes) -> None:
@@ -157,17 +144,24 @@ def _downloaded_once(session: requests.Session, operation: Json, file: BinaryIO)
         lines += piece.count(b"\n")
         file.write(piece)
 
-    with http.asking(session, "GET", operation["url"], _WHAT) as answer:
-        http.refuse(answer, _WHAT)
-        size = http.download(answer, _WHAT, write)
-    stated = operation.get("fileSize")
-    # Without its size: the last line may lack its end.
-    is_whole = (
-        size == int(stated) if stated else int(operation["objectCount"]) in (lines, lines + 1)
-    )
-    if not is_whole:
-        raise PullFailed(
-            f"{_WHAT} was cut off: it has {size} bytes and {lines} lines, of {stated or '?'} bytes and "
-            f"{operation['objectCount']} objects"
-        )
-    return size
+    reason = PullFailed(_WHAT)
+    for seconds in islice(http.pauses(), http.TRIES):
+        lines = 0
+        file.seek(0)
+        file.truncate()
+        try:
+            with http.asking(session, "GET", operation["url"], _WHAT) as answer:
+                http.refuse(answer, _WHAT)
+                size = http.download(answer, _WHAT, write)
+            # Without its size: the last line may lack its end.
+            if size == int(stated) if stated else objects in (lines, lines + 1):
+                return size
+            reason = PullFailed(
+                f"{_WHAT} was cut off: it has {size} bytes and {lines} lines, of {stated or '?'} bytes and "
+                f"{operation['objectCount']} objects"
+            )
+        except PullFailed as error:
+            reason = error
+        limits.pause(seconds)
+    run.keep_state({name: run.pull.state[name] for name in run.pull.state if name != "operation"})
+    raise reason

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, ClassVar, Final
 import msgspec
 
 from jobs.importing.formats import FORMATS
+from jobs.importing.formats.base import at
 from jobs.importing.kinds import KINDS
 from jobs.pulls import limits, tap
 from jobs.pulls.base import Json, PullOutcome, PullRun, Source
@@ -64,8 +65,22 @@ class SingerSource(Source):
         converted = msgspec.convert(config, _Config)
         if not converted.command or not converted.streams:
             raise ValueError("`command` and `streams` must not be empty")
+        formats = [format.name for format in FORMATS.values() if format.needs_shop]
         for name, stream in converted.streams.items():
-            _check_stream(name, stream)
+            format, kind = stream.format, stream.kind
+            if bool(format) == bool(kind):
+                raise ValueError(f"the stream {name!r} needs either `format` or `kind`")
+            if (format or kind) not in (formats if format else KINDS):
+                what, known = ("format", formats) if format else ("kind", list(KINDS))
+                raise ValueError(
+                    f"the stream {name!r}: no {what} {format or kind!r}; there are {', '.join(known)}"
+                )
+            fields = KINDS[kind].field_names() if kind else (*stream.fields, *stream.values)
+            if unknown := {*stream.fields, *stream.values} - {*fields}:
+                raise ValueError(
+                    f"the stream {name!r}: {kind} has no field {', '.join(sorted(unknown))}; "
+                    f"`{command('jobs fields')} {kind}` lists them"
+                )
         kinds = {stream.lands_as for stream in converted.streams.values()}
         if _AD_SPEND in kinds and converted.ad_account is None:
             raise ValueError('`ad_account` is missing: {"provider": "meta", "account_id": "1"}')
@@ -81,25 +96,6 @@ class SingerSource(Source):
                     landing.take(message)
         state = {"tap": landing.state(), "began_at": run.now.isoformat()}
         return PullOutcome(state, landing.rows, landing.bytes)
-
-
-def _check_stream(name: str, stream: _Stream) -> None:
-    if bool(stream.format) == bool(stream.kind):
-        raise ValueError(f"the stream {name!r} needs either `format` or `kind`")
-    if stream.format and (stream.format not in FORMATS or not FORMATS[stream.format].needs_shop):
-        known = ", ".join(format.name for format in FORMATS.values() if format.needs_shop)
-        raise ValueError(f"the stream {name!r}: no format {stream.format!r}; there are {known}")
-    if stream.kind and stream.kind not in KINDS:
-        raise ValueError(
-            f"the stream {name!r}: no kind {stream.kind!r}; there are {', '.join(KINDS)}"
-        )
-    if stream.kind:
-        unknown = {*stream.fields, *stream.values} - {*KINDS[stream.kind].field_names()}
-        if unknown:
-            raise ValueError(
-                f"the stream {name!r}: {stream.kind} has no field {', '.join(sorted(unknown))}; "
-                f"`{command('jobs fields')} {stream.kind}` lists them"
-            )
 
 
 def _files(run: PullRun, config: _Config) -> dict[str, Any]:
@@ -162,7 +158,7 @@ class _Landing:
             file = self._run.new_file(kind, mapping.format, ".ndjson", f"{len(self._files)}")
             self._files[stream] = self._opened.enter_context(file)
         if not mapping.format:
-            fields = {ours: _at(record, place) for ours, place in mapping.fields.items()}
+            fields = {ours: at(record, place) for ours, place in mapping.fields.items()}
             row = {"shop_id": self._run.pull.shop_id, **mapping.values, **fields}
             if mapping.kind == _AD_SPEND:
                 # Fields that are not mapped tell rows apart that would replace each other.
@@ -184,14 +180,3 @@ class _Landing:
 def _stream_of(state: Json) -> str:
     descriptor = state.get("stream", {}).get("stream_descriptor", {})
     return json.dumps([descriptor.get("namespace"), descriptor.get("name")]) if descriptor else ""
-
-
-def _at(record: Any, place: str) -> Any:
-    """The value at a place of a record, such as `campaign.id`, which may be one name or a path; None where it
-    is missing."""
-    if not isinstance(record, dict):
-        return None
-    if place in record:
-        return record[place]
-    first, _, rest = place.partition(".")
-    return _at(record.get(first), rest) if rest else None

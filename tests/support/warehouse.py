@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from jobs.importing.files.detect import ImportOptions
 from jobs.importing.formats import FORMATS
-from jobs.importing.import_file import import_file
+from jobs.importing.import_file import import_steps
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.base import Counts
 from tests.support.import_files import written
@@ -58,7 +58,8 @@ class Warehouse:
         counts = Counts()
         said = ImportOptions(FORMATS.get(named), shop, **options)
         with open_arrow(self.url) as bulk:
-            import_file(bulk, KINDS[kind], path, lambda _: None, counts, options=said)
+            for _ in import_steps(bulk, KINDS[kind], path, counts, options=said):
+                pass
         return counts.report()
 
     def reasons(self) -> list[tuple[int, str]]:

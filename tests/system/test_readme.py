@@ -15,7 +15,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 
-from jobs.commands.fields import table_of
+from jobs.commands.import_files import table_of
 from jobs.importing.kinds import KINDS
 from tests.conftest import WITHOUT_NODE
 from tests.support import demo_service, serving

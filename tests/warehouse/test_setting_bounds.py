@@ -171,7 +171,7 @@ PROGRAMS: Final = {
         {"web.app"},
     ),
     JOBS: (
-        _COMMANDS - {f"jobs.commands.{name}" for name in ("scheduler", "status", "run_job")},
+        _COMMANDS - {f"jobs.commands.{name}" for name in ("scheduler", "status")},
         set[str](),
     ),
     SCHEDULER: (_COMMANDS, set[str]()),

@@ -41,7 +41,7 @@ _QUOTED: Final = re.compile(rb'"[^"]*"')
 _OF_A_MAC: Final = "__MACOSX"
 _OF_SYSTEMS: Final = ("thumbs.db", "desktop.ini")
 
-BOM: Final = b"\xef\xbb\xbf"
+_BOM: Final = b"\xef\xbb\xbf"
 # Values of JSON in one line, about: each takes up to a hundred times its bytes in memory.
 _MAX_VALUES: Final = 1_000_000
 TOO_MANY: Final = "the line has more than a million values"
@@ -69,7 +69,7 @@ class Lines(NamedTuple):
 
 
 def lines_of(path: Path) -> Iterator[Lines]:
-    """All lines of a file, some megabytes at a time. Raises OSError."""
+    """The lines of a file, some megabytes at a time. Raises OSError."""
     number = 1
     for part, blocks in enumerate(parts_of(path)):
         for lines in _lines(blocks, number):
@@ -85,8 +85,23 @@ def blocks_of(path: Path) -> Iterator[tuple[bytes, int]]:
     return chain.from_iterable(parts_of(path))
 
 
+def head_of(path: Path) -> bytes:
+    """The first block of a file; b"" where it is empty, or an archive that is damaged from its beginning on.
+    Raises OSError and UnreadableFile."""
+    try:
+        return next(blocks_of(path), (b"", 0))[0]
+    except DamagedArchive:
+        return b""
+
+
+def begins_json(head: bytes) -> bool:
+    """Whether a text that begins like this is JSON, and not a table."""
+    return head.lstrip()[:1] in (b"{", b"[")
+
+
 def parts_of(path: Path) -> Iterator[Iterator[tuple[bytes, int]]]:
-    """`blocks_of` for each file of an archive, one after the other; any other file is one part."""
+    """The blocks of each file of an archive, one file after the other (see `blocks_of`); any other file is
+    one part."""
     with path.open("rb") as file:
         suffix = path.suffix.lower()
         if suffix == ".zip":
@@ -105,10 +120,10 @@ def _counted(file: BinaryIO, blocks: Iterator[bytes]) -> Iterator[tuple[bytes, i
 
 
 def _as_text(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The blocks of a text as UTF-8, with line feeds: UTF-16, with halves of surrogate pairs escaped, and the
-    line ends of old Macs, which their programs still write."""
+    """The blocks of a text as UTF-8 without a byte order mark, with line feeds: UTF-16, with halves of
+    surrogate pairs escaped, and the line ends of old Macs, which their programs still write."""
     texts = _as_utf8(blocks)
-    first = next(texts, b"")
+    first = next(texts, b"").removeprefix(_BOM)
     # Whether the first line ends in a carriage return alone. Quotation marks hold lines of their own.
     plain = _QUOTED.sub(b"", first[:_HEAD])
     ended, line_feed = plain.find(b"\r"), plain.find(b"\n")
@@ -118,8 +133,14 @@ def _as_text(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """UTF-16, told by its byte order mark or by letters of ASCII, as UTF-8; any other text as it is."""
     first = next(blocks, b"")
-    encoding = _utf16(first[:_SNIFFED])
+    head, encoding = first[:_SNIFFED], ""
+    even, odd = head[::2], head[1::2]
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif len(head) >= 4 and head.count(0) == len(head) // 2:
+        encoding = "utf-16-be" if not any(even) else "utf-16-le" if not any(odd) else ""
     if not encoding:
         yield first
         yield from blocks
@@ -131,17 +152,6 @@ def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield b"\x81"  # half a letter: no letter of UTF-8, nor of Windows-1252
 
 
-def _utf16(head: bytes) -> str:
-    """The variant of UTF-16 that a text begins in, by its byte order mark or by letters of ASCII; "" if
-    it is not UTF-16."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    even, odd = head[::2], head[1::2]
-    if len(head) < 4 or head.count(0) != len(head) // 2:
-        return ""
-    return "utf-16-be" if not any(even) else "utf-16-le" if not any(odd) else ""
-
-
 def _blocks(read: Callable[[int], bytes]) -> Iterator[bytes]:
     return iter(partial(read, CHUNK_BYTES // 4), b"")
 
@@ -149,9 +159,15 @@ def _blocks(read: Callable[[int], bytes]) -> Iterator[bytes]:
 def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
     """The blocks of the files in a zip archive, which are the parts of one export, in the order of their
     names. Raises UnreadableFile, also if it is damaged."""
+
+    def by_number(entry: zipfile.ZipInfo) -> list[tuple[int, str]]:
+        """The name, by which part 10 comes after part 9."""
+        pieces = re.split(r"(\d{1,9})", entry.filename)
+        return [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
+
     try:
         archive = zipfile.ZipFile(file)
-        entries = sorted(filter(_is_visible, archive.infolist()), key=_natural)
+        entries = sorted(filter(_is_visible, archive.infolist()), key=by_number)
     except _ZIP_ERRORS as error:
         raise _no_zip(path, error) from error
     if not entries:
@@ -167,7 +183,7 @@ def _unzipped(file: BinaryIO, path: Path) -> Iterator[Iterator[bytes]]:
     for entry in entries:
         blocks = _as_text(_extracted(archive, entry, path))
         first = next(blocks)
-        is_json = first.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
+        is_json = begins_json(first)
         are_json = is_json if are_json is None else are_json
         if is_json != are_json:
             names = " and ".join(repr(one.filename[:_SNIFFED]) for one in (entries[0], entry))
@@ -197,12 +213,6 @@ def _is_visible(entry: zipfile.ZipInfo) -> bool:
     return not entry.is_dir() and not is_hidden
 
 
-def _natural(entry: zipfile.ZipInfo) -> list[tuple[int, str]]:
-    """A sort key of an entry's name, by which part 10 comes after part 9."""
-    pieces = re.split(r"(\d{1,9})", entry.filename)
-    return [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
-
-
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
     """The blocks of a gzip file of one or more members, up to its damage (raises DamagedArchive)."""
     try:
@@ -215,13 +225,11 @@ def _inflated(file: BinaryIO) -> Iterator[bytes]:
 
 def _lines(blocks: Iterator[tuple[bytes, int]], number: int) -> Iterator[Lines]:
     parts: list[bytes] = []
-    size, skipping, start, position = 0, False, True, 0
+    size, skipping, position = 0, False, 0
     broken: list[BrokenLine] = []
     lost = ""
     try:
         for block, position in blocks:
-            if start and block:
-                block, start = block.removeprefix(BOM), False
             parts.append(block)
             size += len(block)
             if size < CHUNK_BYTES:

@@ -33,7 +33,8 @@ MAX_KEPT_REJECTS: Final = 10_000
 # Replaces a text that must not be kept.
 HIDDEN: Final = "***"
 
-_AROUND: Final = " \t\r\n\ufeff"
+# Stripped from the names of columns.
+AROUND: Final = " \t\r\n\ufeff"
 _MAX_LISTED: Final = 20
 
 Values: TypeAlias = "list[Any] | pa.Array"
@@ -150,7 +151,7 @@ def column_names(path: Path, given: Sequence[str], wanted: WantedColumns) -> lis
     if len(given) > MAX_COLUMNS:
         raise UnreadableFile(f"{path}: {len(given)} columns; at most {MAX_COLUMNS} can be read")
     spelling = {name.lower(): name for name in wanted.names}
-    names = [name.strip(_AROUND) for name in given]
+    names = [name.strip(AROUND) for name in given]
     names = [spelling.get(name.lower(), name) for name in names]
     missing = [name for name in wanted.required if name not in names]
     if missing or not set(wanted.names) & set(names):

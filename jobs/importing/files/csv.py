@@ -17,6 +17,7 @@ import numpy as np
 
 from jobs.importing.files.byte_blocks import Lines, lines_of
 from jobs.importing.files.chunk import (
+    AROUND,
     CHUNK_BYTES,
     CHUNK_ROWS,
     MAX_LINE_BYTES,
@@ -34,7 +35,6 @@ _SIGNS: Final = (",", ";", "\t")
 # Lines among which a header is that may have titles above it.
 _TITLES: Final = 20
 _CARRIAGE_RETURN: Final = "a carriage return in a cell without quotation marks"
-_AROUND: Final = " \t\r\n\ufeff"
 # The line by which a table tells a spreadsheet what separates its cells.
 _SEPARATOR: Final = re.compile(r'[\ufeff"\s]*sep=(.)"?[,;\s]*', re.IGNORECASE)
 # Rows that always show how numbers and dates are written.
@@ -59,12 +59,8 @@ class _Endless(Exception):
     """The record goes on too long, or is known to break further on."""
 
 
-class CsvRecord(NamedTuple):
-    """A record: the number of its first line, its cells, and why it is broken ("" if it is not)."""
-
-    line: int
-    cells: list[str]
-    wrong: str
+# A record: the number of its first line, its cells, and why it is broken ("" if it is not).
+_Record = tuple[int, list[str], str]
 
 
 class TableRows(NamedTuple):
@@ -85,7 +81,8 @@ class TableRows(NamedTuple):
 
 def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
     """The file's records with all their columns, as chunks; see `parts`."""
-    return (_chunk(part, wanted) for part in parts(path, wanted))
+    for part in parts(path, wanted):
+        yield _chunk(part, wanted)
 
 
 def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
@@ -98,15 +95,14 @@ def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
     rows: list[list[str]] = []
     numbers: list[int] = []
     size = feed.size
-    for record in records:
-        wrong = record.wrong
-        if not wrong and len(record.cells) != len(header):
-            wrong = f"{len(record.cells)} cells, but the header has {len(header)}"
+    for line, cells, wrong in records:
+        if not wrong and len(cells) != len(header):
+            wrong = f"{len(cells)} cells, but the header has {len(header)}"
         if wrong:
-            feed.broken.append(BrokenLine(record.line, wrong))
+            feed.broken.append(BrokenLine(line, wrong))
         else:
-            rows.append(record.cells)
-            numbers.append(record.line)
+            rows.append(cells)
+            numbers.append(line)
         if len(rows) + len(feed.broken) >= CHUNK_ROWS or feed.size - size > CHUNK_BYTES:
             _rewrite(path, rows, ways)
             yield TableRows(header, rows, numbers, feed.take_broken(), feed.position)
@@ -116,16 +112,17 @@ def parts(path: Path, wanted: WantedColumns) -> Iterator[TableRows]:
     yield TableRows(header, rows, numbers, feed.take_broken(), feed.position)
 
 
-def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[CsvRecord], list[str]]:
+def _open(path: Path, wanted: WantedColumns) -> tuple["_Feed", Iterator[_Record], list[str]]:
     """The lines of a file, its records behind the header, and the names in its header."""
     feed = _Feed(lines_of(path), path)
     records = _records(feed, feed.skip_titles(wanted))
-    first = next(records, None)
-    wrong = first.wrong if first else feed.lost.reason if feed.lost else "it is empty"
-    if first is None or wrong:
+    line, names, wrong = next(records, (0, [], ""))
+    if not line:
+        wrong = feed.lost.reason if feed.lost else "it is empty"
+    if wrong:
         raise UnreadableFile(f"{path}: no header in the first line ({wrong})")
     feed.header = feed.handed_out[-1].rstrip("\r\n")
-    return feed, records, column_names(path, first.cells, wanted)
+    return feed, records, column_names(path, names, wanted)
 
 
 def first_lines(head: bytes) -> list[str]:
@@ -148,7 +145,7 @@ def possible_headers(lines: Sequence[str]) -> Iterator[tuple[int, str, list[str]
             for sign in (stated[1],) if stated else _SIGNS:
                 with suppress(csv.Error, StopIteration):
                     names = next(csv.reader([line], delimiter=sign))
-                    yield place, sign, [name.strip(_AROUND) for name in names]
+                    yield place, sign, [name.strip(AROUND) for name in names]
         quotes += line.count('"')
 
 
@@ -176,12 +173,12 @@ def _ways(path: Path, wanted: WantedColumns) -> _Ways:
     if not looks:
         return []
     evidence: list[Dates | Numbers] = [dates, *numbers.values()]
-    for row, record in enumerate(records):
+    for row, (_, cells, wrong) in enumerate(records):
         if row >= _LOOKED_AT and not any(each.is_open() for each in evidence):
             break
-        if len(record.cells) == len(header) and not record.wrong:
+        if len(cells) == len(header) and not wrong:
             for place, look in looks:
-                look(record.cells[place])
+                look(cells[place])
     with _explained(path):
         for each in evidence:
             each.raise_if_unclear()
@@ -263,20 +260,20 @@ class _Feed:
             lines = (self._decoded(line, block) + "\n" for line in block.lines)
             if block.part != part:
                 part = block.part
-                self._skip_header(lines)
+                # Its header is that of the first file.
+                for line in islice(lines, _TITLES + 1):
+                    self.number += 1
+                    bare = line.rstrip("\r\n").removeprefix("\ufeff")
+                    if bare == self.header.removeprefix("\ufeff"):
+                        break
+                else:
+                    raise UnreadableFile(
+                        f"{self._path}: the zip has tables with different columns; unpack it, and import "
+                        "each by itself"
+                    )
             for line in lines:
                 self.size += len(line)
                 yield line
-
-    def _skip_header(self, lines: Iterator[str]) -> None:
-        """Go behind the header of another file of an archive."""
-        for line in islice(lines, _TITLES + 1):
-            self.number += 1
-            if line.rstrip("\r\n").removeprefix("\ufeff") == self.header.removeprefix("\ufeff"):
-                return
-        raise UnreadableFile(
-            f"{self._path}: the zip has tables with different columns; unpack it, and import each by itself"
-        )
 
     def _decoded(self, line: bytes, block: Lines) -> str:
         if line.isascii():
@@ -346,8 +343,8 @@ class _Feed:
         return first
 
 
-def _records(feed: _Feed, separator: str) -> Iterator[CsvRecord]:
-    """All records that are not blank."""
+def _records(feed: _Feed, separator: str) -> Iterator[_Record]:
+    """The records that are not blank."""
     reader = csv.reader(feed, strict=True, delimiter=separator)
     while True:
         line = feed.number + 1
@@ -371,8 +368,13 @@ def _records(feed: _Feed, separator: str) -> Iterator[CsvRecord]:
         if len(cells) < 2 and not "".join(cells).strip():
             continue
         if not "".join(cells).isascii():
-            cells, wrong = _decoded(cells, wrong)
-        yield CsvRecord(line, cells, wrong)
+            try:
+                "".join(cells).encode()
+            except UnicodeEncodeError:
+                whole = [cell.encode("utf-8", "surrogateescape") for cell in cells]
+                cells = [cell.decode("utf-8", "backslashreplace") for cell in whole]
+                wrong = "not UTF-8"
+        yield line, cells, wrong
 
 
 def _has_utf8(line: bytes) -> bool:
@@ -381,12 +383,3 @@ def _has_utf8(line: bytes) -> bool:
         return not line.isascii() and bool(line.decode())
     except UnicodeDecodeError:
         return False
-
-
-def _decoded(cells: list[str], wrong: str) -> tuple[list[str], str]:
-    try:
-        "".join(cells).encode()
-    except UnicodeEncodeError:
-        whole = [cell.encode("utf-8", "surrogateescape") for cell in cells]
-        return [cell.decode("utf-8", "backslashreplace") for cell in whole], "not UTF-8"
-    return cells, wrong

@@ -1,25 +1,27 @@
 """Detection of a file: its format, by its name or by how it begins, and the chunks of rows that it holds."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from jobs.importing.files import csv, ndjson, parquet
-from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of
+from jobs.importing.files import csv, ndjson, parquet, spreadsheet
+from jobs.importing.files.byte_blocks import begins_json, head_of
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
+    BrokenLine,
     Chunk,
     UnreadableFile,
     WantedColumns,
     listed,
 )
 from jobs.importing.files.json import DECODE, UNDECODABLE, json_values
-from jobs.importing.formats import FORMATS, mapping, unrecognised
-from jobs.importing.formats.base import EXPORTED_AT, Format, Records, Sample, Target, encode
+from jobs.importing.files.spreadsheet import is_spreadsheet
+from jobs.importing.formats import FORMATS, unrecognised
+from jobs.importing.formats.base import EXPORTED_AT, Format, Sample, Target, encode
 from jobs.importing.kinds.base import Kind
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.errors import InvalidValue, quoted
@@ -98,7 +100,7 @@ def chunks_of(
     """
     sample = _sample(path)
     of_person = path
-    if sample.head.startswith(_SPREADSHEET_MAGIC[0]) and is_workbook(path):
+    if sample.head.startswith(_SPREADSHEET_MAGIC[0]) and is_spreadsheet(path):
         path = as_table(path, options.format)
         sample = _sample(path)
     if error := answered_error(sample):
@@ -108,7 +110,7 @@ def chunks_of(
             f"{path}: its content is a spreadsheet or an archive; save a spreadsheet as .xlsx or CSV, or "
             "unpack it"
         )
-    if _PAGE.match(sample.head.removeprefix(BOM)):
+    if _PAGE.match(sample.head):
         title_of = _TITLE.search(sample.head, 0, _TITLE_BYTES)
         title = " ".join((title_of[1] if title_of else b"").decode("utf-8", "replace").split())
         raise UnreadableFile(
@@ -121,84 +123,80 @@ def chunks_of(
         return iter(())
     format = format_of(path, kind, options.format, sample)
     if format is None:
-        advice = "" if is_own(sample) else _advice(kind)
-        reader = _reader_of(path, sample, _content_of(sample) + advice)
-        if reader is csv.chunks and sample.is_table and sample.lines and not is_own(sample):
-            raise UnreadableFile(f"{path}: {unrecognised.sentence(sample, [kind])}{advice}")
-        _refuse_exported_at(path, options, "rows of this program name it in exported_at")
-        if options.shop_id is not None:
-            raise UnreadableFile(
-                f"{path}: --shop is for exports of other systems; rows of this program name their "
-                f"shop in shop_id{advice}"
-            )
-        wanted = WantedColumns(
-            kind.field_names(),
-            required,
-            kind.notation_of,
-            options.reading,
-            keeps_others=kind.keeps_others,
-            advice=advice,
-        )
-        return reader(path, wanted)
+        return _own_chunks(path, kind, options, sample, required)
     target = target_of(path, format, options.shop_id, shops)
-    records = format.records(path, options.reading)
-    if format.dated_by_file:
-        records = _dated(records, _time_of(of_person, options))
-    else:
+    at = ""
+    if not format.dated_by_file:
         _refuse_exported_at(path, options, f"those of {format.name} have versions of their own")
-    return mapping.chunks(format, kind, target, records)
+    elif options.exported_at is not None:
+        at = from_micros(options.exported_at).isoformat()
+    else:
+        came_at = options.came_at
+        came_at = of_person.stat().st_mtime_ns // 1000 if came_at is None else came_at
+        at = from_micros(came_at).isoformat()
+        try:
+            recent_instant(at)
+        except InvalidValue as cause:
+            raise UnreadableFile(
+                f"{of_person}: the time of the file tells which of two exports is the later one, and "
+                f"{cause}: say when it was exported with --exported-at"
+            ) from None
+    return _mapped(path, kind, format, target, options.reading, at)
+
+
+def _own_chunks(
+    path: Path, kind: Kind, options: ImportOptions, sample: Sample, required: list[str]
+) -> Iterator[Chunk]:
+    """The chunks of a file with rows of this program. Raises UnreadableFile at once, with advice on a file
+    that another system wrote."""
+    own, advice, content = is_own(sample), "", ""
+    names = [format.name for format in FORMATS.values() if format.kind == kind.name]
+    if names and not own:
+        advice = (
+            f". If another system wrote it, name its format: --format {_one_of(names)} "
+            f"(in the landing folder: {kind.name}/FORMAT/)"
+        )
+    if not sample.head:
+        content = ". It is empty or damaged"
+    elif not own and begins_json(sample.head):
+        content = ". Its JSON is broken or cut short"
+        if sample.records:
+            members = ", ".join(listed(list(sample.records[0])))
+            content = f". Its JSON is of no known system: it has {members}"
+    reader = _reader_of(path, sample, content + advice)
+    if reader is csv.chunks and sample.is_table and sample.lines and not own:
+        raise UnreadableFile(f"{path}: {unrecognised.sentence(sample, [kind])}{advice}")
+    _refuse_exported_at(path, options, "rows of this program name it in exported_at")
+    if options.shop_id is not None:
+        raise UnreadableFile(
+            f"{path}: --shop is for exports of other systems; rows of this program name their "
+            f"shop in shop_id{advice}"
+        )
+    wanted = WantedColumns(
+        kind.field_names(),
+        required,
+        kind.notation_of,
+        options.reading,
+        keeps_others=kind.keeps_others,
+        advice=advice,
+    )
+    return reader(path, wanted)
+
+
+def _mapped(
+    path: Path, kind: Kind, format: Format, target: Target, reading: Reading, at: str
+) -> Iterator[Chunk]:
+    """The chunks of another system's file. `at`: the time of the file, where its records have that."""
+    for part in format.records(path, reading):
+        for _, record in part.numbered if at else ():
+            record[EXPORTED_AT] = at
+        yield format.chunk(kind, target, part)
 
 
 def _refuse_exported_at(path: Path, options: ImportOptions, because: str) -> None:
     if options.exported_at is not None:
         names = [format.name for format in FORMATS.values() if format.dated_by_file]
         raise UnreadableFile(f"{path}: --exported-at is for files of {_one_of(names)}; {because}")
-
-
-def _time_of(path: Path, options: ImportOptions) -> str:
-    """The instant at which a file was exported. Raises UnreadableFile where its time cannot be that."""
-    if options.exported_at is not None:
-        return from_micros(options.exported_at).isoformat()
-    came_at = options.came_at
-    at = from_micros(path.stat().st_mtime_ns // 1000 if came_at is None else came_at).isoformat()
-    try:
-        recent_instant(at)
-    except InvalidValue as cause:
-        raise UnreadableFile(
-            f"{path}: the time of the file tells which of two exports is the later one, and {cause}: "
-            "say when it was exported with --exported-at"
-        ) from None
-    return at
-
-
-def _dated(parts: Iterable[Records], at: str) -> Iterator[Records]:
-    for part in parts:
-        for _, record in part.numbered:
-            record[EXPORTED_AT] = at
-        yield part
-
-
-def _advice(kind: Kind) -> str:
-    """Advice on how to import a file that is not recognised, if another system wrote it."""
-    names = [format.name for format in FORMATS.values() if format.kind == kind.name]
-    if not names:
-        return ""
-    return (
-        f". If another system wrote it, name its format: --format {_one_of(names)} "
-        f"(in the landing folder: {kind.name}/FORMAT/)"
-    )
-
-
-def _content_of(sample: Sample) -> str:
-    """Words for an empty file, and for what JSON of no known system holds; "" for rows of this program,
-    and for tables."""
-    if not sample.head:
-        return ". It is empty or damaged"
-    if is_own(sample) or sample.head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"["):
-        return ""
-    if not sample.records:
-        return ". Its JSON is broken or cut short"
-    return f". Its JSON is of no known system: it has {', '.join(listed(list(sample.records[0])))}"
 
 
 def _one_of(names: list[str]) -> str:
@@ -271,18 +269,8 @@ def format_of(path: Path, kind: Kind, named: Format | None, sample: Sample) -> F
     return named or format
 
 
-def is_workbook(path: Path) -> bool:
-    """Whether a file is a spreadsheet that is read (.xlsx). Raises OSError."""
-    # Loaded where it is needed: other files are read sooner without it.
-    from jobs.importing.files.spreadsheet import is_spreadsheet
-
-    return path.suffix.lower() != ".zip" and is_spreadsheet(path)
-
-
 def as_table(path: Path, named: Format | None = None) -> Path:
     """A spreadsheet as a path at which there is a table (see `spreadsheet`)."""
-    from jobs.importing.files import spreadsheet
-
     return spreadsheet.as_table(path, partial(is_known_table, named=named))
 
 
@@ -295,8 +283,7 @@ def is_known_table(head: bytes, named: Format | None = None) -> bool:
 def _sample(path: Path) -> Sample:
     """The beginning of a file. Raises UnreadableFile if it does not exist."""
     try:
-        members = [name for format in FORMATS.values() for name in format.list_members]
-        return sample_of(path, members)
+        return sample_of(path)
     except OSError as error:
         raise UnreadableFile(f"{path}: {error.strerror or error}") from error
 
@@ -336,18 +323,15 @@ def is_own(sample: Sample) -> bool:
     return any("shop_id" in some or {"base", "quote", "rate"} <= some for some in names)
 
 
-def sample_of(path: Path, list_members: Sequence[str]) -> Sample:
-    """The beginning of a file; `list_members` as for `json_records`. Raises OSError."""
-    try:
-        head = next(blocks_of(path), (b"", 0))[0]
-    except DamagedArchive:
-        head = b""
-    text = head.removeprefix(BOM).lstrip()
-    if text[:1] in (b"{", b"["):
+def sample_of(path: Path) -> Sample:
+    """The beginning of a file. Raises OSError."""
+    head = head_of(path)
+    if begins_json(head):
         records, is_empty = [], True
-        for value in islice(json_values(path, list_members), _SAMPLE_RECORDS):
+        members = [name for format in FORMATS.values() for name in format.list_members]
+        for value in islice(json_values(path, members), _SAMPLE_RECORDS):
             is_empty = False
-            if value.record is not None:
+            if not isinstance(value.record, BrokenLine):
                 records.append(value.record)
             if value.size > CHUNK_BYTES:
                 break

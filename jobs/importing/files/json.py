@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypedDict
 import ijson
 import msgspec
 
-from jobs.importing.files.byte_blocks import BOM, DamagedArchive, blocks_of, lines_of, parts_of
+from jobs.importing.files.byte_blocks import DamagedArchive, head_of, lines_of, parts_of
 from jobs.importing.files.chunk import (
     CHUNK_BYTES,
     CHUNK_ROWS,
@@ -27,7 +27,8 @@ Places: TypeAlias = dict[str, "Places"]
 Numbered = list[tuple[int, dict[str, Any]]]
 
 DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
-_ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
+ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
+"""Numbers keep their digits. Half of a surrogate pair, which no database stores, is an error."""
 UNDECODABLE: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 """The errors of DECODE."""
 _NOT_AN_OBJECT: Final = "not a JSON object"
@@ -41,6 +42,9 @@ _DIGITS: Final = digits.encode()
 _AS_ZEROS: Final = bytes.maketrans(_DIGITS, b"0" * len(_DIGITS))
 _TOO_MANY_DIGITS: Final = b"0" * (_MAX_DIGITS + 1)
 _LONG_NUMBER: Final = re.compile(rb"(\d{%d})\d+" % _MAX_DIGITS)
+_UNREADABLE: Final = (
+    *(ijson.JSONError, ValueError, ArithmeticError, RecursionError, DamagedArchive),
+)
 # The words of ijson's parser for what is broken, with ours.
 _SECOND_DOCUMENT: Final = "trailing garbage"
 _FAULTS: Final = {
@@ -50,21 +54,15 @@ _FAULTS: Final = {
 
 
 class JsonValue(NamedTuple):
-    """A record, or None and what is `wrong`."""
+    """A record, or what could not be read in its place."""
 
     # The number of its line, or of the record in the file.
     number: int
-    record: dict[str, Any] | None
+    record: dict[str, Any] | BrokenLine
     # Bytes of the file read so far.
     position: int
     # The size of these bytes, unpacked.
     size: int
-    wrong: str = ""
-    # Whether nothing can be read from it on.
-    is_rest: bool = False
-
-    def as_broken(self) -> BrokenLine:
-        return BrokenLine(self.number, self.wrong, is_rest=self.is_rest)
 
 
 def places_of(sources: Iterable[str]) -> Places:
@@ -101,8 +99,8 @@ def json_records(
     start = position = 0
     for value in json_values(path, list_members, places):
         position = value.position
-        if value.record is None:
-            broken.append(value.as_broken())
+        if isinstance(value.record, BrokenLine):
+            broken.append(value.record)
         else:
             records.append((value.number, value.record))
         if len(records) + len(broken) >= CHUNK_ROWS or value.size - start > CHUNK_BYTES:
@@ -125,27 +123,12 @@ def json_values(
     return _of_stream(path, names, places or {})
 
 
-def begins_json(path: Path) -> bool:
-    """Whether a file holds JSON, and not a table. Raises OSError."""
-    try:
-        return _head(path)[:1] in (b"{", b"[")
-    except DamagedArchive:
-        return False
-
-
-def _head(path: Path) -> bytes:
-    """The first block of a file from its first sign on. Raises OSError and DamagedArchive."""
-    return next(blocks_of(path), (b"", 0))[0].removeprefix(BOM).lstrip()
-
-
 def _is_lines(path: Path, list_members: frozenset[str]) -> bool:
     """Whether there is an object on each line."""
-    try:
-        line, _, rest = _head(path).partition(b"\n")
-    except DamagedArchive:
-        return True
+    head = head_of(path)
+    line, _, rest = head.lstrip().partition(b"\n")
     if not line.startswith(b"{"):
-        return False
+        return not head  # empty, or an archive that is damaged from its beginning on
     try:
         # An envelope alone in the file is streamed: its list may be larger than the memory.
         return list_members.isdisjoint(DECODE(line)) or bool(rest.strip())
@@ -165,13 +148,13 @@ def _of_lines(path: Path, list_members: frozenset[str], places: Places) -> Itera
             try:
                 value = decode(line)
             except UNDECODABLE:
-                yield JsonValue(number, None, lines.position, size, "not JSON")
+                broken = BrokenLine(number, "not JSON")
+                yield JsonValue(number, broken, lines.position, size)
                 continue
             for record in _unfolded(value, list_members):
                 yield _of_record(number, record, lines.position, size)
         for lost in [*lines.broken, *([lines.lost] if lines.lost else [])]:
-            why, is_rest = lost.reason, lost.is_rest
-            yield JsonValue(lost.line, None, lines.position, size, why, is_rest)
+            yield JsonValue(lost.line, lost, lines.position, size)
 
 
 def _type_of(places: Places) -> Any:
@@ -186,9 +169,9 @@ def _type_of(places: Places) -> Any:
 
 
 def _of_record(number: int, value: Any, position: int, size: int) -> JsonValue:
-    if isinstance(value, dict):
-        return JsonValue(number, value, position, size)
-    return JsonValue(number, None, position, size, _NOT_AN_OBJECT)
+    is_record = isinstance(value, dict | BrokenLine)
+    record = value if is_record else BrokenLine(number, _NOT_AN_OBJECT)
+    return JsonValue(number, record, position, size)
 
 
 def _unfolded(value: Any, list_members: frozenset[str]) -> Iterator[Any]:
@@ -219,7 +202,7 @@ class _Bytes:
         self.position = self.size = self._record_from = 0
         self._digits = self._ready = b""
         while not self._ready and self._next():
-            self._ready = self._ready.removeprefix(BOM).lstrip()
+            self._ready = self._ready.lstrip()
         self.head = self._ready[:_HEAD_BYTES]
 
     def _next(self) -> bool:
@@ -251,57 +234,35 @@ class _Bytes:
 
 
 def _of_stream(path: Path, list_members: frozenset[str], places: Places) -> Iterator[JsonValue]:
+    """The records of each file of an archive, or of the one file."""
     number = size = 0
-    for part in parts_of(path):
-        value = None
-        for value in _of_part(part, list_members, places, number, size):
-            yield value
-        if value is not None:
-            number, size = value.number, value.size
-
-
-def _of_part(
-    blocks: Iterator[tuple[bytes, int]],
-    list_members: frozenset[str],
-    places: Places,
-    number: int,
-    before: int,
-) -> Iterator[JsonValue]:
-    """The records of one document; `number` is that of the record before it, `before` the size of what comes
-    before."""
-    position, size = 0, before
-    try:
-        source = _Bytes(blocks)
-        if not source.head:
-            return
-        place = _place(source.head, list_members)
-        values = ijson.items(source, place, buf_size=_HEAD_BYTES, multiple_values=not place)
-        for value in values:
-            for record in _unfolded(value, list_members):
-                number, position, size = number + 1, source.position, before + source.size
-                source.next_record()
-                taken = cut(record, places)
-                yield (
-                    JsonValue(number, None, position, size, _TOO_DEEP)
-                    if _is_too_deep(taken)
-                    else _of_record(number, taken, position, size)
-                )
-    except (ijson.JSONError, ValueError, ArithmeticError, RecursionError, DamagedArchive) as error:
-        why = next(
-            (ours for words, ours in _FAULTS.items() if words in str(error)), "it is malformed"
-        )
-        why = str(error) if isinstance(error, DamagedArchive | _TooLong) else why
-        wrong = f"not JSON: {why}: the rest is unreadable"
-        yield JsonValue(number + 1, None, position, size, wrong, is_rest=True)
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Whether a value has more levels than functions may call each other; ijson has no bound."""
-    try:
-        _ENCODE(value)
-    except RecursionError:
-        return True
-    return False
+    for blocks in parts_of(path):
+        position, before = 0, size
+        try:
+            source = _Bytes(blocks)
+            if not source.head:
+                continue
+            place = _place(source.head, list_members)
+            values = ijson.items(source, place, buf_size=_HEAD_BYTES, multiple_values=not place)
+            for value in values:
+                for record in _unfolded(value, list_members):
+                    number, position, size = number + 1, source.position, before + source.size
+                    source.next_record()
+                    taken = cut(record, places)
+                    try:
+                        # It has no more levels than functions may call each other; ijson has no bound.
+                        ENCODE(taken)
+                    except RecursionError:
+                        taken = BrokenLine(number, _TOO_DEEP)
+                    yield _of_record(number, taken, position, size)
+        except _UNREADABLE as error:
+            ours = (ours for words, ours in _FAULTS.items() if words in str(error))
+            why = next(ours, "it is malformed")
+            why = str(error) if isinstance(error, DamagedArchive | _TooLong) else why
+            number += 1
+            wrong = f"not JSON: {why}: the rest is unreadable"
+            rest = BrokenLine(number, wrong, is_rest=True)
+            yield JsonValue(number, rest, position, size)
 
 
 def _place(head: bytes, list_members: frozenset[str]) -> str:

@@ -57,18 +57,39 @@ class _Reader:
 
     def chunk(self, numbers: np.ndarray, lines: list[bytes]) -> Chunk:
         broken: list[BrokenLine] = []
+
+        def unread(index: int) -> dict[str, Any]:
+            try:
+                row = DECODE(lines[index])
+            except UNDECODABLE:
+                return {}
+            return {name: value for name, value in row.items() if name not in self._fields}
+
         try:
             columns = self._columns(map(self._decode, lines))
         except UNDECODABLE:
-            rows, numbers, lines = self._line_by_line(numbers, lines, broken)
+            rows, indices = [], []
+            for index, line in enumerate(lines):
+                if not line or line.isspace():
+                    continue
+                try:
+                    rows.append(self._decode(line))
+                    indices.append(index)
+                except UNDECODABLE as error:
+                    why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
+                    if isinstance(error, msgspec.ValidationError):
+                        is_number = "out of range" in str(error)
+                        why = "a number is out of range" if is_number else "not a JSON object"
+                    broken.append(BrokenLine(int(numbers[index]), why))
             columns = self._columns(rows)
+            numbers, lines = numbers[indices], [lines[index] for index in indices]
         return Chunk(
             dict(columns),
             numbers.astype(np.int64),
             # Fields that nobody reads may hold bytes that are not UTF-8.
             lambda i: lines[i].strip().decode("utf-8", "replace"),
             broken=broken,
-            unread=lambda i: self._unread(lines[i]),
+            unread=unread,
         )
 
     def _columns(self, rows: Iterable[Any]) -> dict[str, list[Any]]:
@@ -79,28 +100,3 @@ class _Reader:
             for column, cells in zip(columns.values(), zip(*some, strict=True), strict=True):
                 column += cells
         return columns
-
-    def _unread(self, line: bytes) -> dict[str, Any]:
-        try:
-            row = DECODE(line)
-        except UNDECODABLE:
-            return {}
-        return {name: value for name, value in row.items() if name not in self._fields}
-
-    def _line_by_line(
-        self, numbers: np.ndarray, lines: list[bytes], broken: list[BrokenLine]
-    ) -> tuple[list[Any], np.ndarray, list[bytes]]:
-        rows, indices = [], []
-        for index, line in enumerate(lines):
-            if not line or line.isspace():
-                continue
-            try:
-                rows.append(self._decode(line))
-                indices.append(index)
-            except UNDECODABLE as error:
-                why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
-                if isinstance(error, msgspec.ValidationError):
-                    is_number = "out of range" in str(error)
-                    why = "a number is out of range" if is_number else "not a JSON object"
-                broken.append(BrokenLine(int(numbers[index]), why))
-        return rows, numbers[indices], [lines[index] for index in indices]

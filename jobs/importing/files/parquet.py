@@ -6,7 +6,8 @@ once. So does the memory; a text is repeated only once it is checked and cut (`v
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from contextlib import suppress
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,8 +54,16 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
             metadata, given = file.metadata, file.schema_arrow.names
         names = dict(zip(given, column_names(path, given, wanted), strict=True))
         columns = [name for name in given if wanted.keeps_others or names[name] in wanted.names]
-        texts = _dictionary_columns(metadata, columns)
-        file = pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False)
+        # Whether each text, by its path, can be read as a dictionary.
+        texts: dict[str, bool] = {}
+        for group, number in product(range(metadata.num_row_groups), range(metadata.num_columns)):
+            column = metadata.row_group(group).column(number)
+            name = column.path_in_schema
+            if column.physical_type == "BYTE_ARRAY" and name.partition(".")[0] in columns:
+                can_be = _FRONT_CODED.isdisjoint(column.encodings)
+                texts[name] = texts.get(name, True) and can_be
+        dictionaries = [name for name, can_be in texts.items() if can_be]
+        file = pq.ParquetFile(path, read_dictionary=dictionaries, pre_buffer=False)
     except (pa.ArrowException, ValueError) as error:
         if isinstance(error, UnreadableFile | MemoryError):
             raise
@@ -84,19 +93,6 @@ def chunks(path: Path, wanted: WantedColumns) -> Iterator[Chunk]:
                 yield _chunk(portion, lines, size * done // max(total, 1), wanted.names)
 
 
-def _dictionary_columns(metadata: Any, wanted: list[str]) -> list[str]:
-    """The paths of the texts that can be read as dictionaries."""
-    texts: dict[str, bool] = {}
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            column = metadata.row_group(group).column(number)
-            name = column.path_in_schema
-            if column.physical_type == "BYTE_ARRAY" and name.partition(".")[0] in wanted:
-                can_be = _FRONT_CODED.isdisjoint(column.encodings)
-                texts[name] = texts.get(name, True) and can_be
-    return [name for name, can_be in texts.items() if can_be]
-
-
 def _portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """A batch in parts whose long texts have some megabytes at most once they are repeated."""
     texts = [column for column in batch.columns if pa.types.is_dictionary(column.type)]
@@ -104,21 +100,21 @@ def _portions(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     if max(lengths, default=0) <= _LONG_TEXT:
         yield batch
         return
-    numbers = np.cumsum(sum(_sizes(text) for text in texts)) // CHUNK_BYTES
+    total = np.zeros(batch.num_rows, np.int64)
+    for text in texts:
+        # The bytes of each row's text, if it is long and may be stored as it is.
+        values = text.dictionary.cast(pa.binary())
+        of_values = pc.binary_length(values).to_numpy(zero_copy_only=False)
+        sizes = np.zeros(len(values) + 1, dtype=np.int64)
+        for place in np.flatnonzero(of_values > _LONG_TEXT).tolist():
+            begin = values[place].as_buffer()[:_LONG_TEXT].to_pybytes().lstrip()[:1]
+            if begin in (b"[", b"{", b""):
+                sizes[place] = of_values[place]
+        total += sizes[text.indices.fill_null(len(values)).to_numpy()]
+    numbers = np.cumsum(total) // CHUNK_BYTES
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
     for start, end in zip(starts, [*starts[1:], batch.num_rows], strict=True):
         yield batch.slice(start, end - start)
-
-
-def _sizes(column: pa.DictionaryArray) -> np.ndarray:
-    """The bytes of each row's text, if it is long and may be stored as it is."""
-    texts = column.dictionary.cast(pa.binary())
-    lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False)
-    sizes = np.zeros(len(texts) + 1, dtype=np.int64)
-    for place in np.flatnonzero(lengths > _LONG_TEXT).tolist():
-        if texts[place].as_buffer()[:_LONG_TEXT].to_pybytes().lstrip()[:1] in (b"[", b"{", b""):
-            sizes[place] = lengths[place]
-    return sizes[column.indices.fill_null(len(texts)).to_numpy()]
 
 
 def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int, wanted: Sequence[str]) -> Chunk:
@@ -132,10 +128,26 @@ def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int, wanted: Sequ
         good = np.array([i for i in range(len(lines)) if i not in bad], dtype=np.int64)
         columns, lines = {n: rows_of(values, good) for n, values in columns.items()}, lines[good]
     others = {name: columns.pop(name) for name in [*columns] if name not in wanted}
+
+    def written(value: Any) -> str:
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "backslashreplace")
+        return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+    def text(row: int) -> str:
+        present, parts, size = _present(columns, row), list[str](), 0
+        # Written piece by piece: a row of a few bytes may hold a list of a million long texts.
+        for part in json.JSONEncoder(ensure_ascii=False, default=written).iterencode(present):
+            parts.append(part)
+            size += len(part)
+            if size > MAX_KEPT_TEXT:
+                break
+        return "".join(parts)
+
     return Chunk(
         columns,
         lines,
-        lambda i: _text(columns, i),
+        text,
         textual=True,
         broken=broken,
         position=position,
@@ -143,28 +155,10 @@ def _chunk(batch: pa.RecordBatch, lines: np.ndarray, position: int, wanted: Sequ
     )
 
 
-def _text(columns: dict[str, Values], row: int) -> str:
-    present = _present(columns, row)
-    parts, size = [], 0
-    # Written piece by piece: a row of a few bytes may hold a list of a million long texts.
-    for part in json.JSONEncoder(ensure_ascii=False, default=_written).iterencode(present):
-        parts.append(part)
-        size += len(part)
-        if size > MAX_KEPT_TEXT:
-            break
-    return "".join(parts)
-
-
 def _present(columns: dict[str, Values], row: int) -> dict[str, Any]:
     cells = {name: values[row] for name, values in columns.items()}
     plain = {name: c.as_py() if isinstance(c, pa.Scalar) else c for name, c in cells.items()}
     return {name: value for name, value in plain.items() if value is not None}
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _values_of(name: str, column: pa.Array, bad: _BadRows) -> Values:
@@ -178,14 +172,28 @@ def _values_of(name: str, column: pa.Array, bad: _BadRows) -> Values:
     if pa.types.is_dictionary(column.type):
         return _texts(name, column, bad)
     if pa.types.is_timestamp(kind):
-        return _instants(name, column, bad)
+        ticks, per_second = column.cast(pa.int64()), _PER_SECOND[kind.unit]
+        if kind.unit != "ns":  # 64 bits of nanoseconds stay within these years
+            first, end = _FIRST * per_second, _END * per_second
+            inside = pc.and_(pc.greater_equal(ticks, first), pc.less(ticks, end))
+            for row in np.flatnonzero(pc.invert(inside).fill_null(False).to_numpy(False)).tolist():
+                bad[row] = f"{name}: beyond the years 1 to 9999 ({ticks[row]})"
+            column = pc.if_else(inside, column, None)
+        # Nanoseconds are cut to microseconds, like the digits of a text.
+        return column.cast(pa.timestamp("us", "UTC"), safe=False)
     if pa.types.is_float32(kind) or pa.types.is_float16(kind):
         # 1.1 of 32 bits is 1.1, not the nearest float of 64 bits.
         column = column.cast(pa.float32()).cast(pa.string()).cast(pa.float64())
-    try:
+    with suppress(ValueError, OverflowError):
         return _python_values(column)
-    except (ValueError, OverflowError):
-        return [_value(name, row, value, bad) for row, value in enumerate(column)]
+    values: list[Any] = []
+    for row, cell in enumerate(column):
+        try:
+            values.append(cell.as_py())
+        except (ValueError, OverflowError) as error:
+            bad[row] = f"{name}: not readable ({error})"
+            values.append(None)
+    return values
 
 
 def _python_values(column: pa.Array) -> list[Any]:
@@ -211,14 +219,6 @@ def _python_values(column: pa.Array) -> list[Any]:
                 for is_valid, row in zip(valid, rows, strict=False)
             ]
     return column.to_pylist()
-
-
-def _value(name: str, row: int, value: pa.Scalar, bad: _BadRows) -> Any:
-    try:
-        return value.as_py()
-    except (ValueError, OverflowError) as error:
-        bad[row] = f"{name}: not readable ({error})"
-        return None
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -247,15 +247,3 @@ def _texts(name: str, column: pa.DictionaryArray, bad: _BadRows) -> pa.Dictionar
         dict.fromkeys(np.flatnonzero(np.isin(places, broken)).tolist(), f"{name}: not UTF-8")
     )
     return pa.DictionaryArray.from_arrays(column.indices, pa.array(texts, pa.string()))
-
-
-def _instants(name: str, column: pa.Array, bad: _BadRows) -> pa.Array:
-    ticks, per_second = column.cast(pa.int64()), _PER_SECOND[column.type.unit]
-    if column.type.unit != "ns":  # 64 bits of nanoseconds stay within these years
-        first, end = _FIRST * per_second, _END * per_second
-        inside = pc.and_(pc.greater_equal(ticks, first), pc.less(ticks, end))
-        for row in np.flatnonzero(pc.invert(inside).fill_null(False).to_numpy(False)).tolist():
-            bad[row] = f"{name}: beyond the years 1 to 9999 ({ticks[row]})"
-        column = pc.if_else(inside, column, None)
-    # Nanoseconds are cut to microseconds, like the digits of a text.
-    return column.cast(pa.timestamp("us", "UTC"), safe=False)

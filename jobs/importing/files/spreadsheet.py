@@ -18,15 +18,9 @@ from tempfile import mkstemp
 from typing import Any, Final
 from weakref import finalize
 
-from defusedxml.common import DefusedXmlException
-from openpyxl import load_workbook
-from openpyxl.xml import DEFUSEDXML
-
 from jobs.importing.ceilings import check_time
 from jobs.importing.files.chunk import MAX_COLUMNS, UnreadableFile
 from jobs.importing.values.errors import quoted
-
-assert DEFUSEDXML, "openpyxl reads entities without defusedxml"
 
 IsTable = Callable[[bytes], bool]
 
@@ -60,10 +54,11 @@ class SheetPath(PosixPath):
 
 
 def is_spreadsheet(path: Path) -> bool:
-    """Whether a file is a spreadsheet, whatever its name says. Raises OSError."""
+    """Whether a file is a spreadsheet, whatever its name says, unless it says `.zip`: that is an archive of
+    files. Raises OSError."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return _WORKBOOK in archive.namelist()
+            return path.suffix.lower() != ".zip" and _WORKBOOK in archive.namelist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
 
@@ -101,9 +96,28 @@ def as_table(path: Path, is_table: IsTable) -> SheetPath:
 
 def _rows(path: Path, is_table: IsTable) -> Iterator[tuple[Any, ...]]:
     """The rows of the sheet with a table. Raises UnreadableFile."""
+    # Loaded where it is needed: other files are read sooner without it.
+    from defusedxml.common import DefusedXmlException
+    from openpyxl import load_workbook
+    from openpyxl.xml import DEFUSEDXML
+
+    assert DEFUSEDXML, "openpyxl reads entities without defusedxml"
     try:
         with zipfile.ZipFile(path) as archive:
-            _check_size(path, archive)
+            entries = archive.infolist()
+        if len(entries) > _MAX_ENTRIES:
+            raise UnreadableFile(
+                f"{path}: the spreadsheet has {len(entries)} parts, which none has"
+            )
+        unpacked = sum(entry.file_size for entry in entries)
+        of_texts = (entry for entry in entries if entry.filename.lower() == _TEXTS.lower())
+        is_bomb = unpacked > _SMALL and unpacked > _MAX_RATIO * path.stat().st_size
+        are_long = sum(entry.file_size for entry in of_texts) > _MAX_TEXT_BYTES
+        if is_bomb or are_long or unpacked > _MAX_BYTES:
+            raise UnreadableFile(
+                f"{path}: the spreadsheet unpacks to {unpacked >> 20} MiB, which is too much; export it as "
+                "CSV"
+            )
         with (
             # Opened here, not by its path: openpyxl would look at how its name ends.
             path.open("rb") as file,
@@ -151,20 +165,6 @@ def _sheet_of(path: Path, sheets: Sequence[Any], is_table: IsTable) -> Any:
             f"({names}); save the sheet that you mean as a file of its own"
         )
     return found[0] if found else None
-
-
-def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
-    entries = archive.infolist()
-    if len(entries) > _MAX_ENTRIES:
-        raise UnreadableFile(f"{path}: the spreadsheet has {len(entries)} parts, which none has")
-    unpacked = sum(entry.file_size for entry in entries)
-    texts = sum(entry.file_size for entry in entries if entry.filename.lower() == _TEXTS.lower())
-    packed = path.stat().st_size
-    is_bomb = unpacked > _SMALL and unpacked > _MAX_RATIO * packed
-    if is_bomb or unpacked > _MAX_BYTES or texts > _MAX_TEXT_BYTES:
-        raise UnreadableFile(
-            f"{path}: the spreadsheet unpacks to {unpacked >> 20} MiB, which is too much; export it as CSV"
-        )
 
 
 def _text(cell: Any) -> str:

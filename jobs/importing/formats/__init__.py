@@ -1,5 +1,5 @@
 """Exports of other systems. Each format is one module with a page that maps its fields to ours, and an ad
-report is a table in `ads/`; see `README.md`. Start with `base`; `mapping` turns records into chunks."""
+report is a table in `ads/`; see `README.md`. Start with `base`."""
 
 from typing import Final
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-import msgspec
+import numpy as np
 
-from jobs.importing.files.chunk import BrokenLine
-from jobs.importing.files.json import DECODE, UNDECODABLE, Places, json_records, places_of
-from jobs.importing.values.errors import InvalidValue
+from jobs.importing.files.chunk import BrokenLine, Chunk
+from jobs.importing.files.json import DECODE, ENCODE, UNDECODABLE, Places, json_records, places_of
+from jobs.importing.kinds.base import Kind
+from jobs.importing.values.errors import InvalidValue, LostDigits
 from jobs.importing.values.money import minor_units
 from jobs.importing.values.notation import AS_SHOWN, Reading
 from warehouse.domain.email_hash import plain_mark
@@ -27,8 +28,6 @@ SKIPPED: Final = "skipped"
 
 # The member of each record of a format that is `dated_by_file`: the time of its file.
 EXPORTED_AT: Final = "exported_at"
-
-_ENCODE: Final = msgspec.json.Encoder(decimal_format="number").encode
 
 
 class SourceField(NamedTuple):
@@ -103,24 +102,24 @@ class Target:
 class Format(ABC):
     """One format of one kind."""
 
-    name: ClassVar[str]
+    name: str
     # The name of such a file on the page Data.
-    title: ClassVar[str]
-    kind: ClassVar[str]
+    title: str
+    kind: str
     # Every place of a record that `row` looks at; a reject keeps nothing else, and a place with
     # "email" in its name as a hash.
-    source_fields: ClassVar[tuple[SourceField, ...]]
+    source_fields: tuple[SourceField, ...]
     # The members in which a JSON object that is no record holds records.
-    list_members: ClassVar[tuple[str, ...]] = ()
+    list_members: tuple[str, ...] = ()
     # The counts of its summary besides the usual five.
-    counts: ClassVar[tuple[str, ...]] = ()
+    counts: tuple[str, ...] = ()
     # Whether its records belong to a shop, which they do not name.
-    needs_shop: ClassVar[bool] = True
+    needs_shop: bool = True
     # Whether the time of its file tells versions apart; each record has it as EXPORTED_AT, and so
     # has a kept reject.
-    dated_by_file: ClassVar[bool] = False
+    dated_by_file: bool = False
     # Whether its files can be tables.
-    reads_tables: ClassVar[bool] = False
+    reads_tables: bool = False
 
     @cached_property
     def places(self) -> Places:
@@ -156,6 +155,49 @@ class Format(ABC):
         """The members of a record that tell it from others, and that `row` does not read; here none."""
         return {}
 
+    def chunk(self, kind: Kind, target: Target, records: Records) -> Chunk:
+        """Records as rows of the kind; their texts are those of the records, as far as they may be kept."""
+        broken = list(records.broken)
+        target.counted = dict.fromkeys(self.counts, 0)
+        # The row of each record that has one, with the record's number and itself.
+        rows: list[Row] = []
+        numbers: list[int] = []
+        sources: list[Record] = []
+        left_out: list[tuple[int, str, str]] = []
+        refusal = ""
+        for number, record in records.numbered:
+            target.left_out = []
+            try:
+                row = self.row(record, target)
+            except InvalidValue as cause:
+                broken.append(BrokenLine(number, str(cause), self.kept_text(record)))
+                if isinstance(cause, LostDigits):
+                    refusal = refusal or f"line {number}: {cause}"
+                continue
+            if row is not None:
+                if target.left_out:
+                    left_out += [(len(rows), field, reason) for field, reason in target.left_out]
+                rows.append(row)
+                numbers.append(number)
+                sources.append(record)
+        shop = {"shop_id": [target.shop_id] * len(rows)} if self.needs_shop else {}
+        # A format has more than the fields of its kind: the names of forms in tracking calls.
+        names = dict.fromkeys((*kind.field_names(), *(place.field for place in self.source_fields)))
+        return Chunk(
+            {name: [row.get(name) for row in rows] for name in names} | shop,
+            np.array(numbers, dtype=np.int64),
+            lambda index: self.kept_text(sources[index]),
+            broken=broken,
+            position=records.position,
+            format=self.name,
+            shop_id=target.shop_id,
+            counted=target.counted,
+            left_out=left_out,
+            unread=lambda index: self.unread(sources[index]),
+            is_export=records.is_table,
+            refusal=refusal,
+        )
+
     def conceal(self, record: Record) -> Record:
         """A rejected record, of which only `source_fields` are left, without people's free answers."""
         return record
@@ -164,6 +206,16 @@ class Format(ABC):
         """A rejected record as JSON, as far as it may be kept, with the plain hashes of e-mails. Its mapping
         comes to the same row."""
         return encode(self.conceal(projected(record, self.places)))
+
+
+def at(record: Any, place: str) -> Any:
+    """The value at a place (`campaign.id`), which may be one name or a path; None where it is missing."""
+    while isinstance(record, dict):
+        if place in record or "." not in place:
+            return record.get(place)
+        name, _, place = place.partition(".")
+        record = record.get(name)
+    return None
 
 
 def projected(value: Any, places: Places) -> Any:
@@ -185,7 +237,7 @@ def projected(value: Any, places: Places) -> Any:
 
 def encode(record: Any) -> str:
     """A record, or any other value, as JSON; numbers keep their digits."""
-    return _ENCODE(record).decode()
+    return ENCODE(record).decode()
 
 
 def kept_record(text: str) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import CHUNK_ROWS, WantedColumns
@@ -23,12 +23,16 @@ class Ecb(Format):
     kind = "exchange-rates"
     needs_shop = False
     reads_tables = True
-    source_fields: ClassVar = tuple(
-        SourceField(name, name) for name in (_DATE, "base", "quote", "rate")
-    )
+    source_fields = tuple(SourceField(name, name) for name in (_DATE, "base", "quote", "rate"))
 
     def matches(self, sample: Sample) -> bool:
-        return sample.is_table and any(_is_header(list(names)) for names in sample.records)
+        if not sample.is_table:
+            return False
+        for first, *others in filter(None, map(list, sample.records)):
+            quotes = list(filter(None, others))
+            if first.lower() == _DATE and quotes and all(map(_is_currency_code, quotes)):
+                return True
+        return False
 
     def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         wanted = WantedColumns(
@@ -39,7 +43,13 @@ class Ecb(Format):
             known=lambda name: name.lower() == _DATE or _is_currency_code(name),
         )
         for part in csv.parts(path, wanted):
-            rates, broken = _rates(part), part.broken
+            rates: Iterator[tuple[int, Record]] = (
+                (line, {_DATE: cells[_DATE], "base": _BASE, "quote": quote, "rate": rate})
+                for line, cells in part.records()
+                for quote, rate in cells.items()
+                if quote not in ("", _DATE) and rate.strip() not in _NO_RATE
+            )
+            broken = part.broken
             # At least once: there may be broken lines without any rate.
             while (numbered := list(islice(rates, CHUNK_ROWS))) or broken:
                 yield Records(numbered, broken, part.position)
@@ -51,22 +61,3 @@ class Ecb(Format):
 
 def _is_currency_code(name: str) -> bool:
     return len(name) == 3 and name.isascii() and name.isalpha()
-
-
-def _is_header(names: list[str]) -> bool:
-    quotes = list(filter(None, names[1:]))
-    return (
-        names[:1] != []
-        and names[0].lower() == _DATE
-        and bool(quotes)
-        and all(map(_is_currency_code, quotes))
-    )
-
-
-def _rates(part: csv.TableRows) -> Iterator[tuple[int, Record]]:
-    """(line, record) of each rate in a part of the table."""
-    for line, cells in part.records():
-        day = cells.pop(_DATE)
-        for quote, rate in cells.items():
-            if quote and rate.strip() not in _NO_RATE:
-                yield line, {_DATE: day, "base": _BASE, "quote": quote, "rate": rate}

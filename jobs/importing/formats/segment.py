@@ -1,6 +1,6 @@
 """Segment's `track` calls about forms as events; RudderStack sends the same. See `segment.md`."""
 
-from typing import ClassVar, Final
+from typing import Final
 
 from jobs.importing.formats.base import SKIPPED, Format, Record, Row, Sample, SourceField, Target
 from jobs.importing.kinds.events import EventsKind
@@ -26,7 +26,7 @@ class Segment(Format):
     kind = "events"
     list_members = ("batch",)
     counts = (SKIPPED,)
-    source_fields: ClassVar = (
+    source_fields = (
         SourceField("messageId", "event_id"),
         SourceField("anonymousId", "visitor_id"),
         SourceField("userId", "customer_id"),

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from jobs.importing.kinds import replace_last
 from jobs.importing.kinds.ad_spend_file import AdSpendFile
-from jobs.importing.kinds.base import RowsOfFile, Written
+from jobs.importing.kinds.base import Written
 from jobs.importing.kinds.replace_last import (
     STAGED,
     ReplaceLast,
@@ -84,6 +84,7 @@ _MIXED_DAYS: Final = (
 class AdSpendKind(ReplaceLast):
     name = "ad-spend"
     keeps_others = True
+    of_file = AdSpendFile
     fields: ClassVar = (
         SHOP_ID,
         Field("provider", PROVIDER, "meta, google, tiktok, ...", required=True),
@@ -128,9 +129,6 @@ class AdSpendKind(ReplaceLast):
         has_id = pa.array(columns.missing(NO_IDS))
         return rows.append_column(_STATED, pc.if_else(has_id, rows["campaign_id"], ""))
 
-    def of_file(self) -> RowsOfFile:
-        return AdSpendFile()
-
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """Write as `ReplaceLast` does, and store which campaign-days the rows state. They count from `finish`
         on."""
@@ -165,7 +163,17 @@ class AdSpendKind(ReplaceLast):
             connection.execute(
                 f"UPDATE ad_spend_stated SET since = {since} WHERE import_id IN ({listed})"
             )
-            gone = self._withdraw(connection, _OF_IMPORTS.format(listed, "ad_spend"), since)
+            key, said = self.upsert.key, _IS_SAID_SINCE.format("w", since)
+            unsaid = connection.rows_of(
+                ad_spend,
+                f"SELECT {names(key)} FROM ({_OF_IMPORTS.format(listed, 'ad_spend')}) t WHERE NOT EXISTS "
+                f"(SELECT 1 FROM ad_spend_version w WHERE {same_key(key, 'w', 't')} AND {said})",
+            )
+            gone = 0
+            if unsaid.num_rows:
+                connection.stage(STAGED, unsaid)
+                keep_stored(connection, self.upsert)
+                _, _, gone = settle(connection, self._restated)
             if gone:
                 counts[_WITHDRAWN] = gone
             # A report that says nothing new was told so when it came first, and it takes a while to look.
@@ -176,20 +184,6 @@ class AdSpendKind(ReplaceLast):
                 counts[_MIXED] = mixed
         connection.commit()
         return counts
-
-    def _withdraw(self, connection: ArrowConnection, stated: str, since: int) -> int:
-        key, said = self.upsert.key, _IS_SAID_SINCE.format("w", since)
-        rows = connection.rows_of(
-            ad_spend,
-            f"SELECT {names(key)} FROM ({stated}) t WHERE NOT EXISTS "
-            f"(SELECT 1 FROM ad_spend_version w WHERE {same_key(key, 'w', 't')} AND {said})",
-        )
-        if not rows.num_rows:
-            return 0
-        connection.stage(STAGED, rows)
-        keep_stored(connection, self.upsert)
-        _, _, gone = settle(connection, self._restated)
-        return gone
 
     def take_back(self, connection: ArrowConnection, import_id: int) -> TakenBack:
         """Restore the rows that the import withdrew."""

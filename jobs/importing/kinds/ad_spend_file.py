@@ -3,7 +3,6 @@ totals."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from decimal import Decimal
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -32,6 +31,7 @@ _IS_TOTAL: Final = re.compile(_TOTAL, re.IGNORECASE)
 _NAMED: Final = ("campaign_name", "date", "provider", "account_id")
 _GROUP: Final = ("day", "provider", "currency")
 _COUNTS: Final = ("impressions", "clicks")
+_SUMMED: Final = ["spend_sum", *(f"{name}_sum" for name in _COUNTS), "count_all"]
 # Holds all that spend may be: 19 digits and 30 decimals.
 _EXACT: Final = pa.decimal256(76, 30)
 # The platform's total may differ from the sum of its rounded rows by so much for each of them.
@@ -70,7 +70,19 @@ class AdSpendFile(RowsOfFile):
     def left_out(self, columns: ChunkColumns, rows: pa.Table) -> Flags:
         """The lines of totals, which are named so, or have neither a name nor a day, and are the sum of the
         other rows of their day or of the file."""
-        candidates, accepted = _named_totals(columns, rows), columns.accepted()
+        accepted, names = columns.accepted(), rows["campaign_name"]
+        names = names.combine_chunks().dictionary_encode()
+        named = pc.match_substring_regex(names.dictionary, f"^{_TOTAL}$", ignore_case=True)
+        named = named.take(names.indices).fill_null(False)
+        candidates: Flags = named.to_numpy(zero_copy_only=False).copy()
+        # Those of refused rows are told by their cells.
+        refused = np.flatnonzero(~accepted).tolist()
+        cells = [columns.objects(name) for name in _NAMED] if refused else []
+        for row in refused:
+            name, day, *others = (of_name[row] for of_name in cells)
+            is_empty = day in (None, "") and name in (None, "")
+            texts = (cell.strip() for cell in (day, *others) if isinstance(cell, str))
+            candidates[row] |= is_empty or any(map(_IS_TOTAL.fullmatch, texts))
         left_out = np.zeros(len(candidates), dtype=bool)
         self._unsummed.append((rows, accepted & ~candidates))
         if candidates.any():
@@ -81,18 +93,33 @@ class AdSpendFile(RowsOfFile):
             campaigns = accepted & candidates & ~left_out
             self._sums.append(_summed(rows.filter(pa.array(campaigns))))
             self._find_sums(rows, candidates & ~campaigns & ~left_out, left_out)
+        if left_out.any():
+            chunk = columns.chunk
+            number = chunk.counted.get(TOTALS, 0) + int(left_out.sum())
+            chunk.counted = chunk.counted | {TOTALS: number}
         return left_out
 
     def _find_sums(self, rows: pa.Table, candidates: Flags, left_out: Flags) -> None:
-        sums = list(_sums_of(self._sums))
+        # Group, and its sums with the number of its rows.
+        sums: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
+        for table in self._sums:
+            columns = table.select(_SUMMED).to_pydict().values()
+            of_group = zip(*(table[name].to_pylist() for name in _GROUP), strict=True)
+            sums += zip(of_group, zip(*columns, strict=True), strict=True)
         for place in np.flatnonzero(candidates).tolist():
-            left_out[place] = _is_sum(rows, place, sums)
-
-    def without(self, chunk: Chunk, left_out: Flags) -> Chunk:
-        number = chunk.counted.get(TOTALS, 0) + int(left_out.sum())
-        chunk = super().without(chunk, left_out)
-        chunk.counted = chunk.counted | {TOTALS: number}
-        return chunk
+            row = {name: rows[name][place].as_py() for name in (*_GROUP, "spend", *_COUNTS)}
+            # All rows, or those of its day, its provider or its currency.
+            groups = product(*({row[name] or None, None} for name in _GROUP))
+            for group in groups if row["spend"] else ():
+                parts = [
+                    one
+                    for of, one in sums
+                    if all(want in (None, have) for want, have in zip(group, of, strict=True))
+                ]
+                if parts:
+                    spend, *counts, number = map(sum, zip(*parts, strict=True))
+                    is_close = abs(Decimal(row["spend"]) - spend) <= _ROUNDING * number
+                    left_out[place] |= is_close and counts == [row[name] for name in _COUNTS]
 
     def refusal(self, columns: ChunkColumns, rows: pa.Table) -> str:
         """The reason to refuse the file: rows that are not the same would replace each other."""
@@ -100,7 +127,15 @@ class AdSpendFile(RowsOfFile):
         start = self._parts[-1].start + len(self._parts[-1].lines) if self._parts else 0
         self._parts.append(part := _Part(start, chunk.lines, said))
         accepted = np.flatnonzero(columns.accepted())
-        keys = _hashes(rows.select(_KEY))[accepted].tolist()
+        # A hash of each row's key. Few of the cells of a column are distinct, and only those are hashed.
+        hashes = np.zeros(rows.num_rows, np.uint64)
+        for column in rows.select(_KEY).columns:
+            encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+            distinct = np.array(list(map(hash, encoded.dictionary.to_pylist())), np.int64)
+            hashes ^= distinct.view(np.uint64)[encoded.indices.to_numpy()]
+            hashes *= _MULTIPLIER
+            hashes ^= hashes >> np.uint64(32)
+        keys = hashes[accepted].tolist()
         places = (part.start + accepted).tolist()
         # The first of several stands.
         first = dict(zip(reversed(keys), reversed(places), strict=True))
@@ -135,9 +170,13 @@ class AdSpendFile(RowsOfFile):
         unread = _unread(chunk, first) if of_first is part else ()
         if unread == _unread(chunk, place) and (values == own or not chunk.is_export):
             return ""
+        names: dict[str, None] = {}
+        for row in range(min(len(chunk), _ROWS_LOOKED_AT)):
+            names |= dict.fromkeys(chunk.unread(row) if chunk.unread else ())
+        unread_names = listed([name for name in names if not name.startswith(_OF_PROGRAMS)])
         return (
             f"{lines}: one would replace the other; export without what splits them (columns that are not "
-            f"read: {', '.join(_unread_names(chunk)) or 'none'}), or with the ids of campaigns"
+            f"read: {', '.join(unread_names) or 'none'}), or with the ids of campaigns"
         )
 
 
@@ -152,80 +191,9 @@ def _unread(chunk: Chunk, row: int) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _unread_names(chunk: Chunk) -> list[str]:
-    names: dict[str, None] = {}
-    for row in range(min(len(chunk), _ROWS_LOOKED_AT)):
-        names |= dict.fromkeys(chunk.unread(row) if chunk.unread else ())
-    return listed([name for name in names if not name.startswith(_OF_PROGRAMS)])
-
-
-def _hashes(rows: pa.Table) -> npt.NDArray[np.uint64]:
-    """A hash of each row. Few of the cells of a column are distinct, and only those are hashed."""
-    hashes = np.zeros(rows.num_rows, np.uint64)
-    for column in rows.columns:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        distinct = np.array(list(map(hash, encoded.dictionary.to_pylist())), np.int64)
-        hashes ^= distinct.view(np.uint64)[encoded.indices.to_numpy()]
-        hashes *= _MULTIPLIER
-        hashes ^= hashes >> np.uint64(32)
-    return hashes
-
-
-def _named_totals(columns: ChunkColumns, rows: pa.Table) -> Flags:
-    """Whether each row may be a line of totals, by its cells."""
-    names = rows["campaign_name"].combine_chunks().dictionary_encode()
-    named = pc.match_substring_regex(names.dictionary, f"^{_TOTAL}$", ignore_case=True)
-    named = named.take(names.indices).fill_null(False)
-    flags: Flags = named.to_numpy(zero_copy_only=False).copy()
-    refused = np.flatnonzero(~columns.accepted())
-    if len(refused):
-        cells = [columns.objects(name) for name in _NAMED]
-        for row in refused.tolist():
-            name, day, *others = (of_name[row] for of_name in cells)
-            is_empty = day in (None, "") and name in (None, "")
-            flags[row] |= is_empty or any(
-                isinstance(cell, str) and _IS_TOTAL.fullmatch(cell.strip())
-                for cell in (day, *others)
-            )
-    return flags
-
-
 def _summed(rows: pa.Table) -> pa.Table:
     """The sums of rows by `_GROUP`, and how many they are."""
     some = rows.select([*_GROUP, "spend", *_COUNTS])
     some = some.set_column(len(_GROUP), "spend", some["spend"].cast(_EXACT))
     sums = [(name, "sum") for name in ("spend", *_COUNTS)]
     return some.group_by(list(_GROUP)).aggregate([*sums, ([], "count_all")])
-
-
-def _sums_of(tables: list[pa.Table]) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """(group, sums and the number of rows)."""
-    for table in tables:
-        columns = table.to_pydict()
-        names = ["spend_sum", *(f"{name}_sum" for name in _COUNTS), "count_all"]
-        yield from zip(
-            zip(*(columns[name] for name in _GROUP), strict=True),
-            zip(*(columns[name] for name in names), strict=True),
-            strict=True,
-        )
-
-
-def _is_sum(rows: pa.Table, place: int, sums: list[Any]) -> bool:
-    """Whether a row is the sum of the others, of its day or of the file: of all, or of its provider or its
-    currency."""
-    row = {name: rows[name][place].as_py() for name in (*_GROUP, "spend", *_COUNTS)}
-    if not row["spend"]:
-        return False
-    for group in product(*({row[name] or None, None} for name in _GROUP)):
-        parts = [
-            one
-            for of, one in sums
-            if all(want in (None, have) for want, have in zip(group, of, strict=True))
-        ]
-        if not parts:
-            continue
-        spend, *counts, number = map(sum, zip(*parts, strict=True))
-        is_close = abs(Decimal(row["spend"]) - spend) <= _ROUNDING * number
-        if is_close and counts == [row[name] for name in _COUNTS]:
-            return True
-    return False

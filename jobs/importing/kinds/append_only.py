@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Table
 
-from jobs.arrays.group_keys import Column, group_keys, index_of_rows
+from jobs.arrays.group_keys import group_keys, index_of_rows
 from jobs.importing.kinds.order_versions import without_person
 from warehouse import tables
 from warehouse.connections.arrow import ArrowConnection, names
@@ -131,10 +131,22 @@ def _insert_new(
     key = list(unique_names(table))
     # Sorted by key, two imports of the same rows cannot wait for each other in a circle, and an index
     # is filled page after page. The sort is stable: the first of equals stays first.
-    rows = _first_of_each(rows.sort_by([(name, "ascending") for name in key]), key)
+    rows = rows.sort_by([(name, "ascending") for name in key])
+    others = np.zeros(max(rows.num_rows - 1, 0), dtype=bool)
+    for name in key:
+        column = rows[name].combine_chunks()
+        others |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+    if not others.all():
+        rows = rows.filter(pa.array(np.append(True, others)))
     numbered, batches = _in_batches(connection, kind, rows, import_id)
-    # A few old rows that the sample misses cost a second try.
-    if not _some_stored(connection, table, key, rows):
+    # Whether the keys of some rows, picked at random, are in the table. A few old rows that the sample misses
+    # cost a second try.
+    sample = rows.select(key).take(np.sort(_RANDOM.integers(0, rows.num_rows, _SAMPLE)))
+    same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
+    staged = connection.stage("import_sample", sample)
+    # A subquery for each key: for a join PostgreSQL would read the whole table.
+    stored = f"SELECT 1 FROM {table.name} t WHERE {same} LIMIT 1"
+    if not connection.value(f"SELECT COUNT(({stored})) FROM {staged} s"):
         try:
             connection.append(table.name, numbered)
             return batches
@@ -144,21 +156,23 @@ def _insert_new(
     return _insert_new_ones(connection, table, numbered, list(batches), import_id)
 
 
-def _first_of_each(rows: pa.Table, key: list[str]) -> pa.Table:
-    """Sorted rows without those whose key equals that of the row before."""
-    others = np.zeros(max(rows.num_rows - 1, 0), dtype=bool)
-    for name in key:
-        column = rows[name].combine_chunks()
-        others |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
-    return rows if others.all() else rows.filter(pa.array(np.append(True, others)))
-
-
 def _in_batches(
     connection: ArrowConnection, kind: str, rows: pa.Table, import_id: int
 ) -> tuple[pa.Table, dict[int, int]]:
     """The rows with the new batch of each, and the number of rows by batch."""
-    weights, portions = _in_portions(rows)
+    # The cost of each row for a rollup in memory, in rows; and a number for the rows of a shop in one batch:
+    # there are several where its lists are long.
+    lists = next(name for name in _BETWEEN_ENTRIES if name in rows.column_names)
+    weights = pc.add(1, pc.count_substring(rows[lists], _BETWEEN_ENTRIES[lists])).to_numpy()
+    weights, portions = weights.astype(np.int64), np.zeros(rows.num_rows, np.int64)
     shops = rows["shop_key"].to_numpy()
+    if weights.sum() > _WEIGHT:
+        dense = group_keys(shops).dense().keys
+        units = rows[_TOGETHER[lists]].combine_chunks().dictionary_encode().indices.to_numpy()
+        for shop in np.flatnonzero(np.bincount(dense, weights) > _WEIGHT):
+            of_shop = np.flatnonzero(dense == shop)
+            before = np.cumsum(np.bincount(units[of_shop], weights[of_shop])) // _WEIGHT
+            portions[of_shop] = before[units[of_shop]]
     own = pa.table({"shop": shops, "portion": portions, "weight": weights}).group_by(
         ["shop", "portion"]
     )
@@ -183,32 +197,6 @@ def _in_batches(
     )
     numbered = rows.append_column("batch_id", pa.array(numbers, pa.int64()).take(pa.array(index)))
     return numbered, {one["batch_id"]: one["rows"] for one in made}
-
-
-def _in_portions(rows: pa.Table) -> tuple[Column, Column]:
-    """The cost of each row for a rollup in memory, in rows; and a number for those of a shop in one batch.
-    There are several where its lists are long."""
-    lists = next(name for name in _BETWEEN_ENTRIES if name in rows.column_names)
-    weights = pc.add(1, pc.count_substring(rows[lists], _BETWEEN_ENTRIES[lists])).to_numpy()
-    weights, portions = weights.astype(np.int64), np.zeros(rows.num_rows, np.int64)
-    if weights.sum() > _WEIGHT:
-        shops = group_keys(rows["shop_key"].to_numpy()).dense().keys
-        units = rows[_TOGETHER[lists]].combine_chunks().dictionary_encode().indices.to_numpy()
-        for shop in np.flatnonzero(np.bincount(shops, weights) > _WEIGHT):
-            own = np.flatnonzero(shops == shop)
-            before = np.cumsum(np.bincount(units[own], weights[own])) // _WEIGHT
-            portions[own] = before[units[own]]
-    return weights, portions
-
-
-def _some_stored(connection: ArrowConnection, table: Table, key: list[str], rows: pa.Table) -> bool:
-    """Whether the keys of some rows, picked at random, are in the table."""
-    sample = rows.select(key).take(np.sort(_RANDOM.integers(0, rows.num_rows, _SAMPLE)))
-    same = " AND ".join(f't."{name}" = s."{name}"' for name in key)
-    staged = connection.stage("import_sample", sample)
-    # A subquery for each key: for a join PostgreSQL would read the whole table.
-    stored = f"SELECT 1 FROM {table.name} t WHERE {same} LIMIT 1"
-    return bool(connection.value(f"SELECT COUNT(({stored})) FROM {staged} s"))
 
 
 def _insert_new_ones(

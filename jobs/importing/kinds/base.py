@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import pyarrow as pa
 
-from jobs.importing.files.chunk import Chunk
 from jobs.importing.shops import ImportedShops
 from jobs.importing.values.columns import ChunkColumns, Flags
 from jobs.importing.values.fields import Field
@@ -23,6 +22,7 @@ INCOMPLETE: Final = "incomplete"
 NOT_KEPT: Final = "not_kept"
 # The further count of the ids, answers and campaign parameters that were e-mail addresses.
 _HASHED: Final = "hashed_addresses"
+_PRINTED: Final = ("read", "new", "duplicate", "replaced", "rejected")
 
 
 @dataclass
@@ -44,45 +44,44 @@ class Counts(Written):
     rejected: int = 0
     rejects: list[tuple[str, int, str]] = field(default_factory=list)
 
-    def add(self, written: Written, read: int, rejected: int) -> None:
-        self.new += written.new
-        self.duplicate += written.duplicate
-        self.replaced += written.replaced
-        self.read += read
-        self.rejected += rejected
+    @property
+    def incomplete(self) -> int:
+        """The accepted rows without a field that could not be used."""
+        return self.more.get(INCOMPLETE, 0)
+
+    def add(self, other: "Counts") -> None:
+        """Add the rows of a chunk."""
+        for name in _PRINTED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.add_more(other.more)
 
     def add_rejects(self, file: str, rejects: Iterable[tuple[int, str]]) -> None:
         """Keep the first (line, reason) pairs of a file."""
         kept = islice(rejects, MAX_REJECTS - len(self.rejects))
         self.rejects += [(file, line, reason) for line, reason in kept]
 
-    def add_more(self, *counts: Mapping[str, int]) -> None:
+    def add_more(self, more: Mapping[str, int]) -> None:
         """Add to the further counts."""
-        for more in counts:
-            for name, number in more.items():
-                self.more[name] = self.more.get(name, 0) + number
+        for name, number in more.items():
+            self.more[name] = self.more.get(name, 0) + number
 
-    def add_hashed(self, addresses: int) -> None:
-        """Add values that are stored as the hash of an address; most imports have none."""
-        if addresses:
-            self.add_more({_HASHED: addresses})
+    def add_found(self, columns: ChunkColumns) -> None:
+        """Add the further counts of a chunk's values; most have none."""
+        hashed, incomplete = columns.hashed_addresses(), len(columns.incomplete())
+        found = {_HASHED: hashed, INCOMPLETE: incomplete}
+        self.add_more({name: number for name, number in found.items() if number})
 
     def report(self) -> dict[str, int]:
         """The counts by name, in the order in which they are printed."""
-        names = ("read", "new", "duplicate", "replaced", "rejected")
-        return {name: getattr(self, name) for name in names} | self.more
+        return {name: getattr(self, name) for name in _PRINTED} | self.more
 
 
 class RowsOfFile:
     """The rows of one file, as far as they are read, for checks that need all of them. Here there is none."""
 
     def left_out(self, columns: ChunkColumns, _rows: pa.Table) -> Flags:
-        """A mask of the lines of a chunk that are no rows, such as lines of totals."""
+        """A mask of the lines of a chunk that are no rows, such as lines of totals. The chunk counts them."""
         return np.zeros(len(columns.chunk), dtype=bool)
-
-    def without(self, chunk: Chunk, left_out: Flags) -> Chunk:
-        """The chunk without these rows, which it counts."""
-        return chunk.without(left_out)
 
     def refusal(self, _columns: ChunkColumns, _rows: pa.Table) -> str:
         """The reason why the file cannot be taken as a whole, by the rows up to those of a chunk; "" if it
@@ -97,6 +96,7 @@ class Kind(ABC):
     name: ClassVar[str]
     fields: ClassVar[tuple[Field, ...]]
     keeps_others: ClassVar[bool] = False
+    of_file: ClassVar[type[RowsOfFile]] = RowsOfFile
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -106,10 +106,6 @@ class Kind(ABC):
     def notation_of(cls, name: str) -> str:
         """The notation of the field of this name (see `FieldType.notation`); "" if there is none."""
         return next((field.type.notation for field in cls.fields if field.name == name), "")
-
-    def of_file(self) -> RowsOfFile:
-        """The rows of another file."""
-        return RowsOfFile()
 
     @abstractmethod
     def check(self, columns: ChunkColumns, shops: ImportedShops) -> pa.Table:

@@ -56,12 +56,13 @@ _DEVICES: Final = {name: code for code, name in enumerate(DEVICES)}
 _TYPES: Final = {name: code for code, name in enumerate(EVENT_TYPES) if name}
 
 
-def _device(value: Any) -> int:
-    return _DEVICES.get(value.lower(), OTHER_DEVICE) if isinstance(value, str) else OTHER_DEVICE
-
-
 TYPE: Final = FieldType(f"one of {', '.join(_TYPES)}", word_of(_TYPES), 0, pa.int16())
-DEVICE: Final = FieldType(f"one of {', '.join(DEVICES[1:])}", _device, 0, pa.int16())
+DEVICE: Final = FieldType(
+    f"one of {', '.join(DEVICES[1:])}",
+    lambda value: _DEVICES.get(str(value).lower(), OTHER_DEVICE),
+    0,
+    pa.int16(),
+)
 VALUE: Final = FieldType("text, number, boolean or list of them", answers.answer_json)
 
 UTM_FIELD_LIST: Final = tuple(Field(name, SHORT_TEXT, "campaign parameter") for name in UTM_FIELDS)

@@ -73,7 +73,15 @@ class OrdersKind(Kind):
         own = (field for field in self.fields if field.name not in _READ_TOGETHER)
         shop = columns.read(shops.key_field())
         read = columns.read_all(own)
-        _check_currency(columns, read.pop("currency"), shop, shops)
+        # Orders in another currency than their shop's are refused.
+        pairs = zip(read.pop("currency").to_pylist(), shop.to_pylist(), strict=True)
+        allowed = {("", key) for key in (0, *shops.currencies)}
+        allowed |= {(currency, key) for key, currency in shops.currencies.items()}
+        for row, (currency, key) in enumerate(pairs):
+            if (currency, key) not in allowed:
+                own_currency = shops.currencies.get(key, "")
+                why = f"{quoted(currency)} is not the shop's currency ({own_currency})"
+                columns.refuse([row], "currency", why)
         created = read["created_at"].to_numpy()
         exported = read.pop("exported_at").to_numpy()
         updated = read["updated_at"].to_numpy()
@@ -101,7 +109,15 @@ class OrdersKind(Kind):
                 "cancelled": cancelled.astype(np.int16),
             }
         ).drop_columns(["discount_codes"])
-        codes = _priced(read["discount_codes"], discount)
+        # A code without an amount has the order's discount.
+        codes = read["discount_codes"].to_pylist()
+        for row, text in enumerate(codes):
+            if ",null," in text:
+                items = [
+                    [code, discount[row].as_py() if amount is None else amount, discount_id]
+                    for code, amount, discount_id in orjson.loads(text)
+                ]
+                codes[row] = orjson.dumps(items).decode()
         rows = rows.append_column("codes", pa.array(codes, pa.string()))
         rows = with_identity(rows, emails, columns.is_incomplete())
         currencies = [shops.currencies.get(key) for key in shop.to_pylist()]
@@ -109,11 +125,24 @@ class OrdersKind(Kind):
 
     def write(self, connection: ArrowConnection, rows: pa.Table, import_id: int) -> Written:
         """Add the versions that are new. A version that stands in place of an earlier import counts as
-        replaced; one that does not is kept, and counts as duplicate. Raises CommandFailed."""
+        replaced; one that does not is kept, and counts as duplicate. Raises CommandFailed if an import of
+        shops has changed a currency since the rows were checked (see `ShopsKind`)."""
         checked = rows.select(["shop_key", _CURRENCY])
         rows = rows.drop_columns([_CURRENCY])
         inserted = insert_wanted(connection, self.name, tables.raw_order, rows, import_id)
-        _refuse_changed_currency(connection, checked)
+        # An amount would count in another currency. From now on an import of shops waits for this one.
+        pairs = checked.group_by(checked.column_names).aggregate([]).to_pydict()
+        was = dict(zip(pairs["shop_key"], pairs[_CURRENCY], strict=True))
+        now = connection.table(
+            "SELECT shop_key, shop_id, currency FROM shop "
+            f"WHERE shop_key IN ({', '.join(map(str, was))})"
+        )
+        for row in now.to_pylist():
+            if row["currency"] != was[row["shop_key"]]:
+                raise CommandFailed(
+                    f"the currency of shop {row['shop_id']!r} has become {row['currency']} while its orders "
+                    "were imported: import the file again"
+                )
         if not inserted.new:
             return Written(duplicate=inserted.rows.num_rows, more=inserted.counts)
         standing = _versions_before(connection, inserted.batches)
@@ -176,48 +205,3 @@ _ORDER: Final = ("shop_key", "order_id")
 _VERSION: Final = ("updated_at", "precedence", "content")
 # Greater than any version.
 _NO_NEW_VERSION: Final = (NEVER, "", "")
-
-
-def _check_currency(
-    columns: ChunkColumns, currencies: pa.Array, shop: pa.Array, shops: ImportedShops
-) -> None:
-    """Refuse orders in another currency than their shop's."""
-    pairs = pa.table({"currency": currencies, "shop": shop}).to_pydict()
-    allowed = {("", key) for key in (0, *shops.currencies)}
-    allowed |= {(currency, key) for key, currency in shops.currencies.items()}
-    for row, (currency, key) in enumerate(zip(*pairs.values(), strict=True)):
-        if (currency, key) not in allowed:
-            own = shops.currencies.get(key, "")
-            columns.refuse(
-                [row], "currency", f"{quoted(currency)} is not the shop's currency ({own})"
-            )
-
-
-def _refuse_changed_currency(connection: ArrowConnection, checked: pa.Table) -> None:
-    """Raise CommandFailed if an import of shops has changed a currency since these rows were checked: an
-    amount would count in another one. (From now on it waits for this transaction; see `ShopsKind`.)"""
-    pairs = checked.group_by(checked.column_names).aggregate([]).to_pydict()
-    was = dict(zip(pairs["shop_key"], pairs[_CURRENCY], strict=True))
-    now = connection.table(
-        "SELECT shop_key, shop_id, currency FROM shop "
-        f"WHERE shop_key IN ({', '.join(map(str, was))})"
-    )
-    for row in now.to_pylist():
-        if row["currency"] != was[row["shop_key"]]:
-            raise CommandFailed(
-                f"the currency of shop {row['shop_id']!r} has become {row['currency']} while its orders "
-                "were imported: import the file again"
-            )
-
-
-def _priced(codes: pa.Array, discounts: pa.Array) -> list[str]:
-    """The codes; one without an amount has the order's discount."""
-    priced = codes.to_pylist()
-    for row, text in enumerate(priced):
-        if ",null," in text:
-            items = [
-                [code, discounts[row].as_py() if amount is None else amount, discount_id]
-                for code, amount, discount_id in orjson.loads(text)
-            ]
-            priced[row] = orjson.dumps(items).decode()
-    return priced

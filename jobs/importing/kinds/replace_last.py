@@ -152,23 +152,6 @@ def write(
     """Write rows as `ReplaceLast.write` does. `notes_all`: record for each row that the import has it, also
     where no known import had it before."""
     connection.lock_table(upsert.table.name)  # one at a time compares and writes
-    if not _keep(connection, upsert, rows, import_id, notes_all=notes_all):
-        return Written(duplicate=rows.num_rows)
-    new, replaced, _ = settle(connection, upsert, may_go=False)
-    return Written(new, rows.num_rows - new - replaced, replaced)
-
-
-def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
-    placed = rows.append_column("place", pa.array(np.arange(rows.num_rows)))
-    places = placed.group_by(list(key)).aggregate([("place", "max")])["place_max"]
-    return placed if len(places) == rows.num_rows else placed.take(np.sort(places.to_numpy()))
-
-
-def _keep(
-    connection: ArrowConnection, upsert: Upsert, rows: pa.Table, import_id: int, *, notes_all: bool
-) -> bool:
-    """Store the rows of an import as versions where they differ from those that stand. Returns whether any
-    does; those rows are staged then. The caller has locked the table."""
     version, table, key = upsert.version, upsert.table.name, upsert.key
     columns, values, note = names(upsert.columns), upsert.values, f",{import_id},"
     staged = last_of_each_key(rows, key)
@@ -190,7 +173,7 @@ def _keep(
             f"AND v.import_id <> {import_id} AND v.repeated_by NOT LIKE '%{note}%'"
         )
         if len(same) == staged.num_rows:
-            return False
+            return Written(duplicate=rows.num_rows)
         is_same = pc.is_in(staged["place"], same.combine_chunks().cast(pa.int64()))
         connection.stage(STAGED, staged.filter(pc.invert(is_same)))
     keep_stored(connection, upsert)
@@ -207,7 +190,14 @@ def _keep(
         import_id,
         ended or connection.now_micros(),
     )
-    return True
+    new, replaced, _ = settle(connection, upsert, may_go=False)
+    return Written(new, rows.num_rows - new - replaced, replaced)
+
+
+def last_of_each_key(rows: pa.Table, key: Sequence[str]) -> pa.Table:
+    placed = rows.append_column("place", pa.array(np.arange(rows.num_rows)))
+    places = placed.group_by(list(key)).aggregate([("place", "max")])["place_max"]
+    return placed if len(places) == rows.num_rows else placed.take(np.sort(places.to_numpy()))
 
 
 def keep_stored(connection: ArrowConnection, upsert: Upsert) -> None:
@@ -292,9 +282,18 @@ def take_back(
     if not keys.num_rows:
         return TakenBack(stay=repeated.num_rows)
     connection.execute(f"DELETE FROM {version.name} WHERE import_id = $1", import_id)
-    is_left = pc.not_equal(own["repeated_by"], "")
-    passed_on = _passed_on(own.filter(is_left))
-    if passed_on.num_rows:
+    left = own.filter(pc.not_equal(own["repeated_by"], ""))
+    if left.num_rows:
+        # The first import that said the same has the version from now on.
+        notes = [note.strip(",").split(",,") for note in left["repeated_by"].to_pylist()]
+        others_of = ["".join(f",{id}," for id in note[1:]) for note in notes]
+        changed_to = {
+            "import_id": pa.array([int(note[0]) for note in notes], pa.int64()),
+            "repeated_by": pa.array(others_of, pa.string()),
+        }
+        passed_on = pa.table(
+            [changed_to.get(name, left[name]) for name in left.column_names], left.schema
+        )
         # An import that said so later in its file has an older version of its own: the later one stands.
         of_version = key_names(version)
         staged = connection.stage("staged_passed_on", passed_on.select(list(of_version)))
@@ -306,18 +305,6 @@ def take_back(
     connection.stage(STAGED, keys)
     back, restored, gone = settle(connection, upsert, may_go=may_go, may_stand=may_stand)
     return TakenBack(gone, back + restored, own.num_rows + repeated.num_rows - gone - restored)
-
-
-def _passed_on(rows: pa.Table) -> pa.Table:
-    """Versions as the first import has them that said the same."""
-    notes = [note.strip(",").split(",,") for note in rows["repeated_by"].to_pylist()]
-    changed = {
-        "import_id": pa.array([int(note[0]) for note in notes], pa.int64()),
-        "repeated_by": pa.array(
-            ["".join(f",{id}," for id in note[1:]) for note in notes], pa.string()
-        ),
-    }
-    return pa.table([changed.get(name, rows[name]) for name in rows.column_names], rows.schema)
 
 
 def forget(

@@ -151,21 +151,19 @@ def see_events(
     rows = rows.filter(rows[_HAS_SOURCE])
     if inserted.dropped:
         rows = rows.filter(pc.is_in(rows["event_id"], inserted.rows["event_id"]))
-    if rows.num_rows:
-        forms = _named_by(rows, _are_new(connection, rows, inserted), connection.now_micros())
-        see(connection, forms, import_id)
-
-
-def _are_new(connection: ArrowConnection, rows: pa.Table, inserted: Inserted) -> pa.Array:
-    """Whether each of these events is new: the name that a repeated one has is no news."""
-    if inserted.new == inserted.rows.num_rows:
-        return pa.repeat(True, rows.num_rows)
-    new = connection.table(
-        "SELECT CAST(shop_key AS TEXT) || ' ' || event_id AS key FROM raw_event "
-        f"WHERE batch_id IN ({sql_list(inserted.batches)})"
-    )
-    keys = pc.binary_join_element_wise(rows["shop_key"].cast(pa.string()), rows["event_id"], " ")
-    return pc.is_in(keys, new["key"].cast(pa.string()))
+    if not rows.num_rows:
+        return
+    are_new = pa.repeat(True, rows.num_rows)
+    if inserted.new < inserted.rows.num_rows:
+        # The name that a repeated event has is no news.
+        new = connection.table(
+            "SELECT CAST(shop_key AS TEXT) || ' ' || event_id AS key FROM raw_event "
+            f"WHERE batch_id IN ({sql_list(inserted.batches)})"
+        )
+        shops = rows["shop_key"].cast(pa.string())
+        keys = pc.binary_join_element_wise(shops, rows["event_id"], " ")
+        are_new = pc.is_in(keys, new["key"].cast(pa.string()))
+    see(connection, _named_by(rows, are_new, connection.now_micros()), import_id)
 
 
 def _named_by(rows: pa.Table, are_new: pa.Array, now: int) -> pa.Table:
@@ -398,24 +396,18 @@ def see_told(connection: ArrowConnection, rows: pa.Table, import_id: int) -> Wri
     before = connection.value(known)
     see(connection, forms, import_id)
     new = connection.value(known) - before
+    only_seen = f"shop_key = $1 AND form_id = $2 AND {IS_ONLY_SEEN}"
     for key, row in last.items():
         if row["has_draft"]:
-            _draft(connection, key, row)
+            draft = row["draft_schema"]
+            connection.execute(
+                "UPDATE shop SET form_bytes = form_bytes + $3 WHERE shop_key = $1 "
+                f"AND EXISTS (SELECT 1 FROM form WHERE {only_seen})",
+                *(*key, len(draft.encode())),
+            )
+            edited_at = row["first_event_at"] if row["updated_at"] is None else row["updated_at"]
+            connection.execute(
+                f"UPDATE form SET draft_schema = $3, updated_at = $4 WHERE {only_seen}",
+                *(*key, draft, edited_at),
+            )
     return Written(new, rows.num_rows - new)
-
-
-def _draft(connection: ArrowConnection, key: tuple[int, str], row: dict[str, Any]) -> None:
-    """Store the draft of a form that is only seen."""
-    only_seen = f"shop_key = $1 AND form_id = $2 AND {IS_ONLY_SEEN}"
-    connection.execute(
-        "UPDATE shop SET form_bytes = form_bytes + $3 WHERE shop_key = $1 "
-        f"AND EXISTS (SELECT 1 FROM form WHERE {only_seen})",
-        *key,
-        len(row["draft_schema"].encode()),
-    )
-    connection.execute(
-        f"UPDATE form SET draft_schema = $3, updated_at = $4 WHERE {only_seen}",
-        *key,
-        row["draft_schema"],
-        row["first_event_at"] if row["updated_at"] is None else row["updated_at"],
-    )

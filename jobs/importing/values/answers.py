@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
 import orjson
 
+from jobs.importing.files.json import DECODE, UNDECODABLE
 from jobs.importing.values.errors import InvalidValue, TooLarge
 from jobs.importing.values.numbers import is_number, number_text
-from warehouse.domain.text_rules import HAS_NUL, read_float
+from warehouse.domain.text_rules import HAS_NUL
 from warehouse.domain.vocabulary import AGGREGATABLE_FIELD_TYPES, MOST_CHOICES
 
 MAX_ANSWER: Final = 1_000
@@ -17,8 +17,6 @@ _MALFORMED: Final = "not a text, number, boolean or list of them"
 _BEYOND: Final = "beyond 64 bits"
 Stored = str | InvalidValue | None
 HashText = Callable[[str], str]
-
-_DECODE: Final = msgspec.json.Decoder(float_hook=read_float).decode
 
 
 def as_text(value: Any) -> str:
@@ -78,8 +76,8 @@ def typed(value: Any, field_type: str) -> Any:
 
 def _json(text: str) -> Any:
     try:
-        return _DECODE(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return DECODE(text)
+    except UNDECODABLE:
         return None
 
 

@@ -33,7 +33,8 @@ class ChunkColumns:
         self._reasons = [Reason("")]
         # The rows without a field that they state: its name and why, by row.
         self._left_out: dict[int, dict[str, str]] = {}
-        self._passed_over: set[int] = set()
+        # Accepted rows that were written before.
+        self.passed_over: set[int] = set()
         for row, field, reason in chunk.left_out:
             self.leave_out(row, field, reason)
         # The result of `fields.long_ids`, by field of ids.
@@ -78,17 +79,10 @@ class ChunkColumns:
         flags[list(self._left_out)] = True
         return flags
 
-    def pass_over(self, rows: Iterable[int]) -> None:
-        """Leave out accepted rows that were written before."""
-        self._passed_over.update(rows)
-
-    def passed_over(self) -> int:
-        return len(self._passed_over)
-
     def to_write(self) -> Flags:
         """Whether each row is to be written."""
         flags = self.accepted()
-        flags[list(self._passed_over)] = False
+        flags[list(self.passed_over)] = False
         return flags
 
     def accepted(self) -> Flags:
@@ -258,8 +252,8 @@ def _distinct(values: Values) -> tuple[list[Any], npt.NDArray[np.int64]]:
 
 
 def _used(values: pa.DictionaryArray) -> pa.DictionaryArray:
-    """The same with the texts alone that rows have, in their order: a file's dictionary is that of all its
-    chunks."""
+    """A column whose dictionary has only the texts of its rows, in their order: that of a file has the texts
+    of all its chunks."""
     used = values.indices.unique().drop_null()
     numbers = np.zeros(len(values.dictionary), np.int32)
     numbers[used.to_numpy()] = np.arange(len(used))

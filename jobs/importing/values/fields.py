@@ -104,25 +104,21 @@ def _clean_ids(values: Values) -> pa.Array | None:
     column = _clean_texts(values, text_rules.MAX_ID)
     if column is None:
         return None
-    suspects = column.filter(pa.array(_like_floats(column)))
-    is_float = pc.match_substring_regex(
-        suspects, f"^(?:{texts.AS_FLOAT.pattern})$", ignore_case=True
-    )
-    return None if pc.any(is_float).as_py() else column
-
-
-def _like_floats(column: pa.Array) -> npt.NDArray[np.bool_]:
-    """Whether each text may be a number with decimals of 0 or an exponent, by some of its letters: a pattern
-    takes ten times as long."""
+    # Whether each may be a number with decimals of 0 or an exponent, by some of its letters: a pattern takes
+    # ten times as long.
     starts, ends, data = _bytes_of(column)
     flags = ends - starts >= _SHORTEST_FLOAT
     flags[flags] &= data[starts[flags]] - np.uint8(ord("0")) < len(digits)
     ends = ends[flags]
-    is_float = data[ends - 1] == ord("0")
+    may_be_float = data[ends - 1] == ord("0")
     for back in (2, 3, 4):
-        is_float |= np.isin(data[ends - back], _EXPONENTS)
-    flags[flags] &= is_float
-    return flags
+        may_be_float |= np.isin(data[ends - back], _EXPONENTS)
+    flags[flags] &= may_be_float
+    suspects = column.filter(pa.array(flags))
+    is_float = pc.match_substring_regex(
+        suspects, f"^(?:{texts.AS_FLOAT.pattern})$", ignore_case=True
+    )
+    return None if pc.any(is_float).as_py() else column
 
 
 def long_ids(column: pa.Array) -> str | None:

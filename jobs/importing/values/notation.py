@@ -180,18 +180,19 @@ class Numbers:
         """Cells of the column with a decimal point, and nothing but digits and a minus beside it. Raises
         UnclearNumbers."""
         mark = self._given or next(iter(self._marks), "")
-        return _each(cells, lambda cell: self._written(cell, mark))
 
-    def _written(self, cell: str, mark: str) -> str:
-        if (cell.isascii() and cell.isdigit()) or (mark == POINT and _POINTED.fullmatch(cell)):
-            return cell
-        if not mark:
-            possible = set(self._possible(cell).values())
-            if len(possible) > 1:
-                raise UnclearNumbers(cell, self._column)
-            return possible.pop() if possible else cell
-        read = as_number(cell, mark)
-        return cell if read is None else read
+        def one(cell: str) -> str:
+            if (cell.isascii() and cell.isdigit()) or (mark == POINT and _POINTED.fullmatch(cell)):
+                return cell
+            if not mark:
+                possible = set(self._possible(cell).values())
+                if len(possible) > 1:
+                    raise UnclearNumbers(cell, self._column)
+                return possible.pop() if possible else cell
+            read = as_number(cell, mark)
+            return cell if read is None else read
+
+        return _each(cells, one)
 
     def _possible(self, cell: str) -> dict[str, str]:
         """The numbers that a cell can be, by the decimal mark."""
@@ -253,7 +254,13 @@ class Dates:
     def days(self, cells: list[str]) -> list[str]:
         """The cells of a column of dates, as ISO 8601; one with a time of the day stays as it is, so that its
         reject quotes what is in the file."""
-        return self._each(cells, _iso_day)
+
+        def iso_day(cell: str, order: str) -> str:
+            written = _iso(cell, order)
+            day = cell if written is cell else without_midnight(written)
+            return day if _ISO_DAY.fullmatch(day) else cell
+
+        return self._each(cells, iso_day)
 
     def _each(self, cells: list[str], written: Callable[[str, str], str]) -> list[str]:
         if not self._dated:
@@ -365,11 +372,3 @@ def _iso(cell: str, order: str) -> str:
             return cell
         hour = hour % 12 + (12 if half == "P" else 0)
     return f"{day.isoformat()} {hour:02}:{clock[2]}{(clock[4] or '').strip()}"
-
-
-def _iso_day(cell: str, order: str) -> str:
-    written = _iso(cell, order)
-    if written is cell:
-        return cell
-    day = without_midnight(written)
-    return day if _ISO_DAY.fullmatch(day) else cell

@@ -81,31 +81,30 @@ def _members(
     other only itself. Raises InvalidValue for what is no list."""
     if value is not None and not isinstance(value, list):
         raise InvalidValue(f"{quoted(value)} is not a list of objects")
+
+    def member(written: Any, field: Field) -> Any:
+        """Read a member: None if it is missing, or may be missing and cannot be read. Raises InvalidValue
+        with its name."""
+        if written is None or (isinstance(written, str) and not written.strip()):
+            if field.required:
+                raise InvalidValue(f"{field.name}: missing")
+            return None
+        try:
+            if field.type.may_be_address and isinstance(written, str):
+                written = hash_text(written)
+            return field.type.read(written)
+        except InvalidValue as cause:
+            reason = f"{field.name}: {cause}"
+            if field.required:
+                raise InvalidValue(reason) from None
+            leave_out(reason)
+            return None
+
     for item in value or ():
         if not isinstance(item, dict):
             leave_out("the list has an element that is not an object")
             continue
         try:
-            yield [_member(item, field, hash_text, leave_out) for field in fields]
+            yield [member(item.get(field.name), field) for field in fields]
         except InvalidValue as cause:
             leave_out(str(cause))
-
-
-def _member(item: dict[str, Any], field: Field, hash_text: HashText, leave_out: LeaveOut) -> Any:
-    """A member as its field reads it, None if it is missing, or may be missing and cannot be read. Raises
-    InvalidValue with its name."""
-    value = item.get(field.name)
-    if value is None or (isinstance(value, str) and not value.strip()):
-        if field.required:
-            raise InvalidValue(f"{field.name}: missing")
-        return None
-    try:
-        if field.type.may_be_address and isinstance(value, str):
-            value = hash_text(value)
-        return field.type.read(value)
-    except InvalidValue as cause:
-        reason = f"{field.name}: {cause}"
-        if field.required:
-            raise InvalidValue(reason) from None
-        leave_out(reason)
-        return None

@@ -57,7 +57,7 @@ def identifier(value: Any) -> str:
         and not (isinstance(value, Decimal) and value.as_tuple().exponent == 0)
     ):
         raise LostDigits(value)
-    return _by_rule(text_rules.identifier, text(value, whole=True), value)
+    return _WHOLE_ID(value)
 
 
 def sent_id(value: Any) -> str | None:
@@ -117,27 +117,26 @@ def word_of(words: Mapping[str, Word], *, any_case: bool = False) -> Callable[[A
     return read
 
 
-def currency_code(value: Any) -> str:
-    """Three letters in upper case, of any time. Raises InvalidValue."""
-    return _by_rule(text_rules.currency_code, text(value), value)
+def _by_rule(rule: Callable[[str], str], *, whole: bool = False) -> Callable[[Any], str]:
+    """A reader of the texts that a rule allows; `whole`: as of `text`. Raises InvalidValue."""
+
+    def read(value: Any) -> str:
+        written = text(value, whole=whole)
+        try:
+            return rule(written)
+        except ValueError as cause:
+            raise InvalidValue(f"{quoted(value)} {cause}") from None
+
+    return read
 
 
-def currency(value: Any) -> str:
-    """A currency that ISO 4217 lists, in upper case. Raises InvalidValue."""
-    return _by_rule(text_rules.currency, text(value), value)
-
-
-def timezone(value: Any) -> str:
-    """The IANA name of a time zone. Raises InvalidValue."""
-    return _by_rule(text_rules.timezone, text(value), value)
-
-
-def _by_rule(rule: Callable[[str], str], written: str, value: Any) -> str:
-    """A text that a rule allows. `value`: the cell that it is from."""
-    try:
-        return rule(written)
-    except ValueError as cause:
-        raise InvalidValue(f"{quoted(value)} {cause}") from None
+_WHOLE_ID: Final = _by_rule(text_rules.identifier, whole=True)
+currency_code: Final = _by_rule(text_rules.currency_code)
+"""Three letters in upper case, of any time."""
+currency: Final = _by_rule(text_rules.currency)
+"""A currency that ISO 4217 lists, in upper case."""
+timezone: Final = _by_rule(text_rules.timezone)
+"""The IANA name of a time zone."""
 
 
 def email(value: Any) -> str:

@@ -71,18 +71,12 @@ def any_instant(value: Any) -> int:
 
 def instant(value: Any) -> int:
     """An instant from 1970 on, at most a day ahead. Raises InvalidValue."""
-    at = any_instant(value)
-    if not 0 <= at < LATEST:
-        raise InvalidValue(f"{quoted(value)} is before 1970 or after 2100")
-    return _not_ahead(at, value)
+    return _since(0, 1970, value)
 
 
 def recent_instant(value: Any) -> int:
     """An instant from 2000 on, at most a day ahead, as events and orders have it. Raises InvalidValue."""
-    at = any_instant(value)
-    if not EARLIEST <= at < LATEST:
-        raise InvalidValue(f"{quoted(value)} is before 2000 or after 2100")
-    return _not_ahead(at, value)
+    return _since(EARLIEST, 2000, value)
 
 
 def latest_instant() -> int:
@@ -90,7 +84,10 @@ def latest_instant() -> int:
     return min(now_micros() + MICROS_PER_DAY, LATEST - 1)
 
 
-def _not_ahead(at: int, value: Any) -> int:
+def _since(earliest: int, year: int, value: Any) -> int:
+    at = any_instant(value)
+    if not earliest <= at < LATEST:
+        raise InvalidValue(f"{quoted(value)} is before {year} or after 2100")
     if at > latest_instant():
         raise InvalidValue(f"{quoted(value)} is more than a day ahead")
     return at

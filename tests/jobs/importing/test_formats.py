@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import pytest
 
+from jobs.importing import formats
 from jobs.importing.files.chunk import UnreadableFile
 from jobs.importing.files.detect import is_own, sample_of
-from jobs.importing.formats import FORMATS, ads, mapping
+from jobs.importing.formats import FORMATS, ads
 from jobs.importing.formats.ads.report import AdReport
 from jobs.importing.formats.ads.report_table import read_table
 from jobs.importing.formats.base import (
@@ -32,7 +33,6 @@ from tests.support.import_files import OF_FORMAT, SAMPLES, event, order, written
 from tests.support.warehouse import Warehouse
 from warehouse.domain.email_hash import hashed_email
 
-WITHIN: Final = [name for format in FORMATS.values() for name in format.list_members]
 SHOPS: Final = ImportedShops({"a.example": 1}, {1: "EUR"})
 # Values that systems, and people who edit exports, put where something else belongs.
 ODD: Final[tuple[Any, ...]] = (
@@ -81,15 +81,14 @@ def test_the_page_names_every_place_that_is_taken(format: Format) -> None:
 
 
 def test_the_list_of_pages_is_complete() -> None:
-    text = (Path(mapping.__file__).parent / "README.md").read_text()
+    text = (Path(formats.__file__).parent / "README.md").read_text()
     listed = re.findall(
         r"^\| \[`([a-z-]+)`\]\(([\w/-]+\.(?:md|toml))\) \| ([a-z-]+) \|", text, re.MULTILINE
     )
-    folder = mapping.__name__.rpartition(".")[0]
     pages = {
         name: f"ads/{name}.toml"
         if isinstance(format, AdReport)
-        else type(format).__module__.removeprefix(f"{folder}.").replace(".", "/") + ".md"
+        else type(format).__module__.removeprefix(f"{formats.__name__}.").replace(".", "/") + ".md"
         for name, format in FORMATS.items()
     }
     assert listed == [(name, pages[name], format.kind) for name, format in FORMATS.items()]
@@ -156,7 +155,7 @@ def test_whatever_is_there_is_taken_or_rejected(format: Format) -> None:
             copy = json.loads(json.dumps(record, default=str))
             put(copy, names[:depth], odd)
             broken.append((len(broken) + 1, copy))
-    chunk = mapping.chunk_of(format, kind, target(), Records(broken))
+    chunk = format.chunk(kind, target(), Records(broken))
     columns = ChunkColumns(chunk, HASHER)
     kind.check(columns, SHOPS)
     assert len(columns.refused()) + len(chunk.broken) > 0
@@ -176,7 +175,7 @@ def put(value: Any, names: list[str], odd: Any) -> None:
 
 @pytest.mark.parametrize("name", [name for names in OF_FORMAT.values() for name in names])
 def test_a_file_shows_which_format_it_is_of(name: str) -> None:
-    sample = sample_of(SAMPLES / name, WITHIN)
+    sample = sample_of(SAMPLES / name)
     assert not is_own(sample)
     seeming = [format.name for format in FORMATS.values() if format.matches(sample)]
     assert [OF_FORMAT[one].count(name) for one in seeming] == [1]
@@ -187,7 +186,7 @@ def test_own_rows_are_never_taken_for_foreign_ones(tmp_path: Path, name: str) ->
     foreign: dict[str, Any] = {"id": 1, "total_price": "1.00", "messageId": "m", "properties": {}}
     foreign["order"] = {"created_at": "2026-01-01", "currency": "EUR", **foreign}
     for rows in ([event(**foreign)], [order(currency="EUR", **foreign)]):
-        assert is_own(sample_of(written(tmp_path / name, rows), WITHIN))
+        assert is_own(sample_of(written(tmp_path / name, rows)))
 
 
 @pytest.mark.parametrize(

@@ -147,12 +147,13 @@ def test_values_may_be_cut_anywhere(
     text = json.dumps({"data": [{"x": row} for row in rows]}, indent=indent, ensure_ascii=ascii)
     path.write_bytes(text.encode("utf-8"))
 
-    def blocks(_: Path) -> object:
+    def parts(_: Path) -> object:
         data = path.read_bytes()
-        return iter([(data[start : start + size], start) for start in range(0, len(data), size)])
+        starts = range(0, len(data), size)
+        return iter([iter([(data[start : start + size], start) for start in starts])])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_files, "blocks_of", blocks)
+        patch.setattr(json_files, "parts_of", parts)
         patch.setattr(json_files, "_is_lines", lambda *_: False)
         records, broken = read(path)
     assert [record for _, record in records] == [{"x": row} for row in rows]

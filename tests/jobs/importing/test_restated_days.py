@@ -12,7 +12,7 @@ import pytest
 
 from jobs.importing.files.detect import NO_OPTIONS, ImportOptions
 from jobs.importing.formats import FORMATS
-from jobs.importing.import_file import import_file
+from jobs.importing.import_file import import_steps
 from jobs.importing.kinds import KINDS
 from jobs.importing.kinds.ad_spend import AdSpendKind
 from jobs.importing.kinds.base import Counts
@@ -102,15 +102,16 @@ def import_together(warehouse: Warehouse, statement: Statement, first: int) -> C
     with open_arrow(warehouse.url) as connection:
         for number, one in enumerate(statement.files):
             path = one.write(warehouse.folder, first + number)
-            import_file(
+            steps = import_steps(
                 connection,
                 KINDS["ad-spend"],
                 path,
-                lambda _: None,
                 counts,
                 options=OPTIONS if one.is_report else NO_OPTIONS,
                 together=statement.imports,
             )
+            for _ in steps:
+                pass
         counts.add_more(KINDS["ad-spend"].finish(connection, statement.imports))
     return counts
 

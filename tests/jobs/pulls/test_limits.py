@@ -210,7 +210,7 @@ def test_what_is_unpacked_has_a_bound(sqlite_commands: Commands) -> None:
         (large, "the zip has 17 MB"),
     ):
         answer = Answer(body=body)
-        with serving(lambda _asked, answer=answer: answer) as server, memory_ceiling(200):
+        with serving(lambda _asked, answer=answer: answer) as server, memory_ceiling(200 << 20):
             add_ecb(sqlite_commands, server)
             assert failure(sqlite_commands).startswith(f"the ECB's rates: {words}")
 

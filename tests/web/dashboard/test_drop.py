@@ -560,6 +560,6 @@ def test_forget_lists_it(two: TwoShops, landing: Path, capfd: pytest.CaptureFixt
 
     send(two, "o.csv", b"Id,Email\n1,Eve@mail.example\n")
     person = {Identifier(EMAIL, "eve@mail.example"): "Eve@mail.example"}
-    (path,) = files_of_person(landing, A, person).naming
+    ((path,), _) = files_of_person(landing, A, person)
     assert path.parent == landing / ".dropped" / A
-    assert files_of_person(landing, B, person).naming == []
+    assert files_of_person(landing, B, person) == ([], [])

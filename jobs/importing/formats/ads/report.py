@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from jobs.importing.files import csv
+from jobs.importing.files.byte_blocks import begins_json, head_of
 from jobs.importing.files.chunk import UnreadableFile, WantedColumns, listed
-from jobs.importing.files.json import Places, begins_json, json_records
+from jobs.importing.files.json import Places, json_records
 from jobs.importing.formats.ads.readers import READERS, provider, read_at, segment_of
 from jobs.importing.formats.ads.report_table import Fill, ReportTable, fields_of, language_advice
 from jobs.importing.formats.base import (
@@ -21,6 +22,7 @@ from jobs.importing.formats.base import (
     Sample,
     SourceField,
     Target,
+    at,
 )
 from jobs.importing.kinds.ad_spend import NO_IDS, AdSpendKind
 from jobs.importing.values.errors import InvalidValue, quoted
@@ -57,11 +59,6 @@ class AdReport(Format):
 
     kind = "ad-spend"
     reads_tables = True
-    name: str  # type: ignore[misc]
-    title: str  # type: ignore[misc]
-    list_members: tuple[str, ...]  # type: ignore[misc]
-    counts: tuple[str, ...]  # type: ignore[misc]
-    source_fields: tuple[SourceField, ...]  # type: ignore[misc]
 
     def __init__(self, name: str, table: ReportTable) -> None:
         self.name, self.title, self.table = name, table.title, table
@@ -74,7 +71,7 @@ class AdReport(Format):
             for field in fields_of(fill)
         ]
         places = [*table.fields, *table.segment, *table.one_day]
-        self._at = _at if any("." in place for place in places) else dict.get
+        self._at = at if any("." in place for place in places) else dict.get
         self._segment = list(table.segment.items())
         self._missing = (*_NO_VALUE, *table.missing) if table.missing else ()
         self._provider = {"provider": table.provider} if table.provider else {}
@@ -124,7 +121,7 @@ class AdReport(Format):
 
     def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         parts = self._of_table(path, reading)
-        if self.table.lists is not None and begins_json(path):
+        if self.table.lists is not None and begins_json(head_of(path)):
             parts = (Records(*part) for part in json_records(path, self.list_members, {}))
         # Accounts as records without spend state them, for the rows after them: each, and the last.
         accounts: dict[str, Record] = {}
@@ -171,15 +168,10 @@ class AdReport(Format):
         if self.table.page and not (row.get("date") and row.get("campaign_name")):
             target.count(SKIPPED)  # a total
             return None
-        if not row.get("segment"):
-            row["segment"] = segment_of(self._keys_of(record))
-        return row
-
-    def _keys_of(self, record: Record) -> Iterable[tuple[str, Any]]:
-        """The keys of a row's segment with their values. The first place of a key that has a value gives
-        it."""
+        if row.get("segment"):
+            return row
+        # The first place of a key that has a value gives it.
         keys: dict[str, Any] = {}
-        at = self._at
         for place, name in self._segment:
             value = at(record, place)
             if value is None or value == "":
@@ -189,7 +181,8 @@ class AdReport(Format):
             elif isinstance(value, dict):
                 left_out = self.table.segment_without.get(place, ())
                 keys |= {name: value[name] for name in sorted(value) if name not in left_out}
-        return keys.items()
+        row["segment"] = segment_of(keys.items())
+        return row
 
     def _several_days(self, record: Record) -> tuple[Any, Any] | None:
         """The first and the last day of a row, if they differ; None where another place states its day."""
@@ -220,8 +213,16 @@ class AdReport(Format):
     def _of_table(self, path: Path, reading: Reading) -> Iterator[Records]:
         table = self.table
         fields = dict(self.source_fields)
+        # All names that a column may have, as far as they can be listed.
+        wanted_names = [*fields, *(table.page.translated if table.page else ())]
+        if table.any_spelling:
+            wanted_names += [name.replace("_", " ") for name in wanted_names]
+        if table.camel_case:
+            wanted_names += [
+                re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower() for name in wanted_names
+            ]
         wanted = WantedColumns(
-            self._names(),
+            wanted_names,
             notation_of=lambda name: AdSpendKind.notation_of(fields.get(self._place(name), "")),
             reading=reading,
             known=self.knows,
@@ -251,9 +252,7 @@ class AdReport(Format):
 
     def unread(self, record: Record) -> Record:
         """The members of a record that no place of the table reads, by their names."""
-        left: Record = {}
-        _add_unread(record, self.places, "", left)
-        return left
+        return dict(_unread(record, self.places, ""))
 
     def _check_platforms(self, path: Path, rows: Iterable[tuple[int, Record]]) -> None:
         """Raise UnreadableFile if a column names another platform than that of the format."""
@@ -324,16 +323,6 @@ class AdReport(Format):
         places = {self._place(name) for name in names}
         return {field for place, field, _ in self._fills if place in places} | {*self._provider}
 
-    def _names(self) -> Sequence[str]:
-        """All names that a column may have, as far as they can be listed."""
-        translated = self.table.page.translated if self.table.page else {}
-        names = [*dict(self.source_fields), *translated]
-        if self.table.any_spelling:
-            names += [name.replace("_", " ") for name in names]
-        if self.table.camel_case:
-            names += [re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower() for name in names]
-        return names
-
     def _place(self, column: str) -> str:
         """The place that a column is, or its own name."""
         return self._columns.get(self._spelt(column[:_LONGEST_NAME]), column)
@@ -350,26 +339,17 @@ class AdReport(Format):
         return (match[1] if match else column.strip()).replace(".", "").lower()
 
 
-def _add_unread(value: Record, places: Places, above: str, left: Record) -> None:
+def _unread(value: Record, places: Places, above: str) -> Iterator[tuple[str, Any]]:
     for name, inner in value.items():
         if name not in places:
-            left[f"{above}{name}"] = inner
+            yield f"{above}{name}", inner
         elif (below := places[name]) and isinstance(inner, dict):
-            _add_unread(inner, below, f"{above}{name}.", left)
+            yield from _unread(inner, below, f"{above}{name}.")
 
 
 @lru_cache(maxsize=1 << 10)
 def _plain_name(name: str) -> str:
     return _BETWEEN_WORDS.sub("_", name[:_LONGEST_NAME].lower()).strip("_")
-
-
-def _at(record: Record, place: str) -> Any:
-    if place in record or "." not in place:
-        return record.get(place)
-    value: Any = record
-    for name in place.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
 
 
 def _camel_case(record: Record, depth: int = _DEPTH) -> Record:

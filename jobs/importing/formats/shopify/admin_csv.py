@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Final
 
 from jobs.importing.files import csv
 from jobs.importing.files.chunk import WantedColumns
@@ -42,10 +42,10 @@ class ShopifyCsv(Format):
     name = "shopify-csv"
     title = "Shopify's export of orders"
     kind = "orders"
-    counts: ClassVar = (ROUNDED,)
+    counts = (ROUNDED,)
     dated_by_file = True
     reads_tables = True
-    source_fields: ClassVar = (
+    source_fields = (
         SourceField("Id", "order_id"),
         SourceField("Created at", "created_at"),
         SourceField(EXPORTED_AT, "exported_at"),
@@ -83,58 +83,46 @@ class ShopifyCsv(Format):
                 record = {name: cells[name] for name in names if cells.get(name)}
                 order = record.pop(_NAME, "")
                 if order != before or "Total" in record:
-                    orders.append((line, _with_visitor(record)))
+                    if _NOTES in record:
+                        # The visitor's id alone: other attributes may be people's own words.
+                        pairs = [note.partition(":") for note in record[_NOTES].splitlines()]
+                        found = {name.strip(): value.strip() for name, _, value in pairs}
+                        visitors = filter(None, map(found.get, VISITOR_ATTRIBUTES))
+                        record[_NOTES] = next(visitors, "")
+                    orders.append((line, record))
                 before = order
             yield Records(orders, part.broken, part.position)
 
     def row(self, record: Record, target: Target) -> Row:
-        currency = record.get("Currency")
+        currency, order_id = record.get("Currency"), record.get("Id")
 
         def money(column: str) -> int | None:
             return target.minor(column, record.get(column), currency)
 
         refunded = target.if_usable("refunds", lambda: money("Refunded Amount"))
-        refund = {"refund_id": _REFUND_ID, "amount_cents": refunded}
+        refund: Row = {"refund_id": _REFUND_ID, "amount_cents": refunded}
+        if order_id is not None and not str(order_id).isdecimal():
+            raise InvalidValue(
+                f"Id: {quoted(order_id)} is not the number of an order; a spreadsheet shortens such numbers: "
+                "import the file as Shopify exported it"
+            )
+        # The last of the order's dates that can be read dates its refund.
+        dates = {}
+        for written in map(record.get, _DATED):
+            with suppress(InvalidValue):
+                dates[recent_instant(written)] = written
+        refund["created_at"] = dates[max(dates)] if dates else None
         codes = str(record.get("Discount Code") or "").split(",")
         return {
-            "order_id": _order_id(record.get("Id")),
+            "order_id": order_id,
             "created_at": record.get("Created at"),
             "exported_at": record.get(EXPORTED_AT),
             "currency": currency,
             "total_cents": money("Total"),
             "discount_cents": target.if_usable("discount_cents", lambda: money("Discount Amount")),
             "discount_codes": [{"code": code.strip()} for code in codes if code.strip()],
-            "refunds": [refund | {"created_at": _last_date(record)}] if refunded else [],
+            "refunds": [refund] if refunded else [],
             "cancelled_at": record.get("Cancelled at"),
             "email": record.get("Email"),
             "visitor_id": record.get(_NOTES),
         }
-
-
-def _with_visitor(record: Record) -> Record:
-    """A record whose attributes are the visitor's id alone: others may be people's own words."""
-    if _NOTES not in record:
-        return record
-    pairs = [line.partition(":") for line in record[_NOTES].splitlines()]
-    found = {name.strip(): value.strip() for name, _, value in pairs}
-    visitor = next((found[name] for name in VISITOR_ATTRIBUTES if found.get(name)), "")
-    return record | {_NOTES: visitor}
-
-
-def _order_id(written: Any) -> Any:
-    """The number of an order, as the API has it. Raises InvalidValue."""
-    if written is None or str(written).isdecimal():
-        return written
-    raise InvalidValue(
-        f"Id: {quoted(written)} is not the number of an order; a spreadsheet shortens such numbers: "
-        "import the file as Shopify exported it"
-    )
-
-
-def _last_date(record: Record) -> Any:
-    """The last of an order's dates that can be read, as it is written; None without any."""
-    instants = {}
-    for written in map(record.get, _DATED):
-        with suppress(InvalidValue):
-            instants[recent_instant(written)] = written
-    return instants[max(instants)] if instants else None

@@ -52,7 +52,7 @@ class ShopifyBulk(ShopifyOrders):
         "allocated_amount_set": "allocatedAmountSet",
     }
     refund_total = "total_refunded_set"
-    source_fields: ClassVar = (
+    source_fields = (
         SourceField("id", "order_id"),
         SourceField("processedAt", "created_at"),
         SourceField("createdAt", "created_at"),
@@ -98,28 +98,30 @@ class ShopifyBulk(ShopifyOrders):
     def records(self, path: Path, reading: Reading = AS_SHOWN) -> Iterator[Records]:
         """The orders, each with its parts, wherever in the file they are; once all of it is read."""
         part = Records([])
-        with ParentChildJoin() as join:
-            for value in json_values(path, self.list_members):
-                part.position = value.position
-                if value.record is None:
-                    part.broken.append(value.as_broken())
-                    if len(part.broken) >= CHUNK_ROWS:
-                        yield part
-                        part = Records([], position=part.position)
-                elif (piece := _piece(_unconnected(value.record))) is not None:
-                    own, parent = (str(value.record.get(name) or "") for name in ("id", _PARENT))
-                    join.add(value.number, own, parent, self.kept_text(piece))
-            for line, order_id, text, lines in join.parents():
-                part.numbered.append((line, _whole(join, order_id, text, lines)))
-                if len(part.numbered) >= _ORDERS_PER_CHUNK:
-                    yield part
-                    part = Records([], position=part.position)
-            for line in join.orphans():
-                part.broken.append(BrokenLine(line, _ORPHAN))
-                if len(part.broken) >= CHUNK_ROWS:
-                    yield part
-                    part = Records([], position=part.position)
+        for found, part.position in self._orders(path):
+            if isinstance(found, BrokenLine):
+                part.broken.append(found)
+            else:
+                part.numbered.append(found)
+            if len(part.broken) >= CHUNK_ROWS or len(part.numbered) >= _ORDERS_PER_CHUNK:
+                yield part
+                part = Records([], position=part.position)
         yield part
+
+    def _orders(self, path: Path) -> Iterator[tuple[tuple[int, Record] | BrokenLine, int]]:
+        """Each broken line, order and part without an order, with the bytes of the file read so far."""
+        position = 0
+        with ParentChildJoin() as join:
+            for number, record, position, _ in json_values(path, self.list_members):
+                if isinstance(record, BrokenLine):
+                    yield record, position
+                elif (piece := _piece(record)) is not None:
+                    own, parent = (str(record.get(name) or "") for name in ("id", _PARENT))
+                    join.add(number, own, parent, self.kept_text(piece))
+            for line, order_id, text, lines in join.parents():
+                yield (line, _whole(join, order_id, text, lines)), position
+            for line in join.orphans():
+                yield BrokenLine(line, _ORPHAN), position
 
     def row(self, record: Record, target: Target) -> Row:
         if not str(record.get("id", "")).startswith(_ORDER):
@@ -127,19 +129,8 @@ class ShopifyBulk(ShopifyOrders):
         return super().row(in_snake_case(record), target)
 
 
-def _unconnected(value: Record) -> Record:
-    """An object in which connections (`{"edges": [{"node": ...}]}`, `{"nodes": [...]}`) are lists, and lines
-    of shipping are lines like the others."""
-    plain = {name: _listed(member) for name, member in value.items()}
-    shipping = objects(plain.pop("shippingLines", None))
-    if shipping:
-        plain["lineItems"] = [*objects(plain.get("lineItems")), *shipping]
-    for refund in objects(plain.get("refunds")):
-        refund["transactions"] = _listed(refund.get("transactions"))
-    return plain
-
-
 def _listed(member: Any) -> Any:
+    """A connection (`{"edges": [{"node": ...}]}`, `{"nodes": [...]}`) as a list; other values as they are."""
     if not isinstance(member, dict):
         return member
     if isinstance(member.get("nodes"), list):
@@ -150,7 +141,14 @@ def _listed(member: Any) -> Any:
 
 
 def _piece(value: Record) -> Record | None:
-    """The object of a line as an order, or as the part of one; None if it is neither."""
+    """The object of a line as an order, or as the part of one; None if it is neither. In it connections are
+    lists, and lines of shipping are lines like the others."""
+    value = {name: _listed(member) for name, member in value.items()}
+    shipping = objects(value.pop("shippingLines", None))
+    if shipping:
+        value["lineItems"] = [*objects(value.get("lineItems")), *shipping]
+    for refund in objects(value.get("refunds")):
+        refund["transactions"] = _listed(refund.get("transactions"))
     parent, own = str(value.get(_PARENT) or ""), str(value.get("id") or "")
     if not parent:
         return value

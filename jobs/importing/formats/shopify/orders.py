@@ -2,6 +2,7 @@
 in camelCase (`in_snake_case`), and some of its own."""
 
 import re
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Final
@@ -22,18 +23,17 @@ REMOVED: Final = "removed"
 # Times as Shopify writes them.
 _WHOLE_SECOND: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)")
 _CAPITAL: Final = re.compile(r"[A-Z]")
-_UTM: Final = ("source", "medium", "campaign", "term", "content")
 
 
 class ShopifyOrders(Format):
     """Orders of one of the APIs."""
 
     kind = "orders"
-    counts: ClassVar = (ROUNDED,)
+    counts = (ROUNDED,)
     # The name of a place of money in a reject, where that is not REST's name.
     says: ClassVar[dict[str, str]] = {}
     # The amount of a refund without transactions; without it, such a refund is of nothing.
-    refund_total: ClassVar[str] = ""
+    refund_total = ""
 
     def row(self, record: Record, target: Target) -> Row:
         shop_money = "total_price_set.shop_money.currency_code"
@@ -45,32 +45,12 @@ class ShopifyOrders(Format):
         def stated(name: str) -> Any:
             return first(record, f"{name}_set.shop_money.amount", name)
 
-        def refunded(refund: Record) -> int | None:
-            transactions = objects(refund.get("transactions"))
-            if self.refund_total and not transactions:
-                return money(
-                    self.refund_total, at(refund, f"{self.refund_total}.shop_money.amount")
-                )
-            paid = (
-                (first(t, "amount_set.shop_money.amount", "amount"), t)
-                for t in transactions
-                # One that has moved money.
-                if (str(t.get("kind")).lower(), str(t.get("status")).lower())
-                == ("refund", "success")
-            )
-            return sum(
-                money("refunds.transactions.amount", amount, _rate(amount, t, record, currency))
-                or 0
-                for amount, t in paid
-            )
-
         def refund_row(refund: Record) -> Row:
+            dated = {"refund": refund} | record
             return {
                 "refund_id": last_part(refund.get("id")),
-                "created_at": first(
-                    {"refund": refund} | record, "refund.created_at", "updated_at", "created_at"
-                ),
-                "amount_cents": refunded(refund),
+                "created_at": first(dated, "refund.created_at", "updated_at", "created_at"),
+                "amount_cents": self._refunded(refund, record, currency, money),
             }
 
         price, current = stated("total_price"), stated("current_total_price")
@@ -112,6 +92,22 @@ class ShopifyOrders(Format):
             "test": record.get("test"),
             **_utm(record),
         }
+
+    def _refunded(self, refund: Record, order: Record, currency: Any, money: Any) -> int | None:
+        """The amount of a refund: what its transactions have moved."""
+        transactions = objects(refund.get("transactions"))
+        if self.refund_total and not transactions:
+            stated = at(refund, f"{self.refund_total}.shop_money.amount")
+            units: int | None = money(self.refund_total, stated)
+            return units
+        total = 0
+        for transaction in transactions:
+            kind, status = (str(transaction.get(name)).lower() for name in ("kind", "status"))
+            if (kind, status) == ("refund", "success"):
+                amount = first(transaction, "amount_set.shop_money.amount", "amount")
+                rate = _rate(amount, transaction, order, currency)
+                total += money("refunds.transactions.amount", amount, rate) or 0
+        return total
 
 
 def _placed(order: Record) -> Any:
@@ -225,8 +221,11 @@ def _rate(amount: Any, transaction: Record, order: Record, currency: Any) -> Fra
     its rate a refund of the whole order is the whole order.
     """
     paid_in = transaction.get("currency")
-    if paid_in in (None, "", currency) or _is_zero(amount):
+    if paid_in in (None, "", currency):
         return None
+    with suppress(InvalidValue):  # missing, or no number: `Target.minor` tells them apart
+        if decimal(amount) == "0":
+            return None
     if paid_in != at(order, "total_price_set.presentment_money.currency_code"):
         raise InvalidValue(
             f"refunds.transactions.currency: {quoted(paid_in)} is none of the order's currencies"
@@ -241,37 +240,23 @@ def _rate(amount: Any, transaction: Record, order: Record, currency: Any) -> Fra
         raise InvalidValue("total_price_set: has no rate for the refund") from None
 
 
-def _is_zero(amount: Any) -> bool:
-    try:
-        return decimal(amount) == "0"
-    except InvalidValue:  # missing, or no number: `Target.minor` tells them apart
-        return False
-
-
 def _utm(order: Record) -> Row:
     """The UTM parameters of the page on which the visit began, or else those that Shopify read."""
     visit = at(order, "customer_journey_summary.last_visit")
     page = first(order, "landing_site", "customer_journey_summary.last_visit.landing_page")
-    if (tags := utm_of(page)) or not isinstance(visit, dict):
-        return tags
-    return {f"utm_{name}": at(visit, f"utm_parameters.{name}") for name in _UTM}
-
-
-def utm_of(address: Any) -> Row:
-    """The UTM parameters of a page's address; of repeated ones the first that is not empty."""
-    if not isinstance(address, str) or "utm_" not in address:
-        return {}
-    try:
-        query = urlsplit(address).query
-    except ValueError:  # text with brackets that is no address
-        return {}
-    # Addresses in ads have long parameters of the ads' own, too.
-    tags = "&".join(part for part in query.split("&") if part.startswith("utm_"))
     row: Row = {}
-    for name, value in parse_qsl(tags):
-        if name in UTM_FIELDS:
-            row.setdefault(name, value.replace("\0", ""))
-    return row
+    if isinstance(page, str) and "utm_" in page:
+        with suppress(ValueError):  # text with brackets that is no address
+            # Addresses in ads have long parameters of the ads' own, too.
+            parts = urlsplit(page).query.split("&")
+            tags = "&".join(part for part in parts if part.startswith("utm_"))
+            # The first of repeated ones that is not empty.
+            for name, value in parse_qsl(tags):
+                if name in UTM_FIELDS:
+                    row.setdefault(name, value.replace("\0", ""))
+    if row or not isinstance(visit, dict):
+        return row
+    return {name: at(visit, name.replace("utm_", "utm_parameters.")) for name in UTM_FIELDS}
 
 
 def last_part(gid: Any) -> Any:

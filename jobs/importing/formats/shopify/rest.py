@@ -1,8 +1,6 @@
 """Shopify's orders as the REST Admin API answers: a list, `{"orders": [...]}`, or one a line. See
 `rest.md`."""
 
-from typing import ClassVar
-
 from jobs.importing.formats.base import Sample, SourceField
 from jobs.importing.formats.shopify.orders import ShopifyOrders
 
@@ -10,8 +8,8 @@ from jobs.importing.formats.shopify.orders import ShopifyOrders
 class Shopify(ShopifyOrders):
     name = "shopify"
     title = "Shopify's orders, as its API gives them"
-    list_members: ClassVar = ("orders", "order")
-    source_fields: ClassVar = (
+    list_members = ("orders", "order")
+    source_fields = (
         SourceField("id", "order_id"),
         SourceField("processed_at", "created_at"),
         SourceField("created_at", "created_at"),
