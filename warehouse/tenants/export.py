@@ -128,8 +128,11 @@ def export_shop(url: str, shop_id: str, file: Path, *, force: bool = False) -> E
             seen = form_sighting.c
             sighted = select(seen.form_id, seen.name, seen.path, seen.seen_at)
             of_pages = seen.shop_key == row["shop_key"], ~seen.form_id.startswith(FINDING)
-            found = connection.execute(sighted.where(*of_pages).order_by(seen.form_id)).mappings()
-            on_pages = ({**each, "seen_at": iso_millis(each["seen_at"])} for each in found)
+            found = connection.execute(sighted.where(*of_pages).order_by(seen.form_id))
+            on_pages = (
+                {"form_id": form_id, "name": name, "path": path, "seen_at": iso_millis(seen_at)}
+                for form_id, name, path, seen_at in found
+            )
             _write(archive, "seen-forms", on_pages)
             # As `POST /v1/notes` takes them.
             of_days = notes.of_days(connection, row["shop_key"])
