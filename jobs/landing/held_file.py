@@ -74,17 +74,20 @@ class HeldFile:
             written = report_name(name)
             os.replace(_hidden(end, written, content), written, src_dir_fd=end, dst_dir_fd=end)
             try:
-                os.rename(self.path.name, name, src_dir_fd=self.folder, dst_dir_fd=end)
-                try:
-                    self._raise_unless_at(end, name)
-                except FileGone:
-                    # It was replaced in this very moment, by something that has not been imported.
-                    os.rename(name, self.path.name, src_dir_fd=end, dst_dir_fd=self.folder)
-                    raise
+                self._rename(end, name)
             except (OSError, FileGone):
                 with suppress(FileNotFoundError):
                     os.unlink(written, dir_fd=end)
                 raise
+
+    def _rename(self, end: int, name: str) -> None:
+        os.rename(self.path.name, name, src_dir_fd=self.folder, dst_dir_fd=end)
+        try:
+            self._raise_unless_at(end, name)
+        except FileGone:
+            # It was replaced in this very moment, by something that has not been imported.
+            os.rename(name, self.path.name, src_dir_fd=end, dst_dir_fd=self.folder)
+            raise
 
     def _raise_unless_at(self, folder: int, name: str) -> None:
         there = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -45,6 +45,7 @@ def locked(url: str, table: str) -> Iterator[None]:
 def test_the_api_keeps_to_its_share(postgres_url: str) -> None:
     engine = open_engine(postgres_url)
     keys = [ShopBuilder(engine, shop_id=f"shop-{number}.example").mint() for number in range(4)]
+    engine.dispose()
     with counted(postgres_url) as counter, served(postgres_url) as (_, port):
 
         def create(number: int) -> int:

@@ -113,6 +113,8 @@ class Year:
             "LANDING_POLL_SECONDS": "3600",
             "BACKUP_CRON": "15 1 * * *",
             "BACKUP_KEEP": "3",
+            "NIGHTLY_CRON": "15 2 * * *",
+            "PURGE_CRON": "45 3 * * *",
             # It takes as long as all else of a day; in the end everything is verified.
             "VERIFY_CRON": "15 4 * * 0",
             **{

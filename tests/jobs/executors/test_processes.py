@@ -298,7 +298,7 @@ def test_a_worker_that_finds_the_first_shop_taken_goes_on_with_the_others(
         "ORDER BY rolled_up_at, edition"
     )
     postgres_commands.change(
-        f"UPDATE edition SET lease_owner = 'elsewhere:1', lease_until = {now_micros() + 3_600_000_000} "
+        f"UPDATE edition SET lease_owner = 'elsewhere:1', lease_until = {now_micros() + leases.LEASE_REACH} "
         f"WHERE edition = {first}"
     )
     really_held, looks = leases.held, count()

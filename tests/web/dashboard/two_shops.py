@@ -79,7 +79,10 @@ class TwoShops:
 
     def _let_go(self) -> None:
         """SQLite refuses a command while this process has connections of the API."""
-        services_of(self.app).database.close()
+        services = services_of(self.app)
+        # The thread of these writes would open the database again.
+        services.background_writes.settle()
+        services.database.close()
         self.engine.dispose()
 
     def rows(self, sql: str) -> list[Any]:

@@ -31,7 +31,10 @@ class Jobs:
         self._free().rollup()
 
     def _free(self) -> Product:
-        services_of(self._client.application).database.close()
+        services = services_of(self._client.application)
+        # The thread of these writes would open the database again.
+        services.background_writes.settle()
+        services.database.close()
         self._engine.dispose()
         return self._product
 
