@@ -122,6 +122,7 @@ POSTGRES_CORE: Final = (
     "contract/test_receipts.py::test_a_cursor_that_is_none_gives_an_empty_page",
     "contract/test_receipts.py::test_all_pages_are_the_reports",
     "contract/test_receipts.py::test_every_order_tells_its_story",
+    "contract/test_receipts.py::test_the_values_of_a_filter_add_up",
     "jobs/explaining/test_explain.py::test_every_endpoint_is_explained",
     "jobs/explaining/test_explain.py::test_facts_add_up_to_the_rows_of_every_summary",
     "jobs/explaining/test_explain.py::test_rows_that_are_gone_are_said_to_be_kept_as_facts",

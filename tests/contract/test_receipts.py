@@ -14,6 +14,7 @@ from tests.support.oracle.answers_orders import story
 from tests.support.product import Product
 from tests.support.refusals import refused
 from tests.support.worlds import World, world
+from warehouse.domain.vocabulary import DEVICES
 
 DAY = {"range": "2026-01-02"}
 MONEY = ("grossRevenueCents", "totalRefundedCents", "netRevenueCents")
@@ -88,6 +89,32 @@ def test_all_pages_are_the_reports(product: Product, some: World) -> None:
                 trends = [sums_of(row) for row in rows(f"/v1/forms/{form}/trends")]
                 totals = tuple(map(sum, zip(*trends, strict=True)))
                 assert receipts(product, shop, days | {"form_id": form}) == totals
+
+
+def test_the_values_of_a_filter_add_up(product: Product, some: World) -> None:
+    """By themselves and together with others: which filters there are decides which tables are read."""
+    credited = ("discount_code", "customer", "visitor")
+    for shop in some.casts:
+        days = {"range": str(some.ranges(shop)[2])}
+
+        def added(*each: dict[str, str]) -> tuple[int, ...]:
+            parts = [receipts(product, shop, days | own) for own in each]  # noqa: B023
+            return tuple(map(sum, zip(*parts, strict=True)))
+
+        _, body = product.get("/v1/revenue/by-utm", {**days, "dimension": "hierarchy"}, shop)
+        sources = {row["utmSource"] or "(none)" for row in body["data"]["rows"]}
+        assert added(*({"utm_source": source} for source in sources)) == added({})
+        of_sessions = added(*({"type": kind} for kind in credited))
+        assert added(*({"device": name} for name in DEVICES if name)) == of_sessions
+        assert added(*({"visitor": name} for name in ("new", "returning"))) == of_sessions
+        new = {"customer": "new"}
+        kinds = (*credited, "unattributed")
+        assert added(*(new | {"type": kind} for kind in kinds)) == added(new)
+        mobile = {"device": "mobile"}
+        of_both = (
+            mobile | {"utm_source": source, "type": kind} for source in sources for kind in credited
+        )
+        assert added(*of_both) == added(mobile)
 
 
 def test_every_order_tells_its_story(product: Product, some: World) -> None:
