@@ -1,4 +1,6 @@
-"""Shopify's two exports of the same orders, row by row."""
+"""Shopify's two exports of the same orders, row by row.
+
+One file for both: they share their rows, and an order must be the same by either way."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,6 @@
-"""A file that is dropped on the Data page: taken, looked at by a job, imported, undone; and who may do so."""
+"""A file that is dropped on the Data page: taken, looked at by a job, imported, undone; and who may do so.
+
+One file: a dropped file goes through all of these, and the tests share the drop and the look."""
 
 import gzip
 import io
