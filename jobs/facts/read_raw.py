@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlalchemy import Table
 
 from jobs.arrays.group_keys import (
     Column,
@@ -124,29 +125,46 @@ def counted(rows: pa.Table, rules: RulesByShop) -> pa.Table:
 
 
 def events_of_touched(
-    connection: ArrowConnection, editions: Mapping[int, int], applying: Collection[int] = ()
+    connection: ArrowConnection,
+    editions: Mapping[int, int],
+    applying: Collection[int] = (),
+    *,
+    are_first: bool = False,
 ) -> Generator[RawEvents]:
     """All raw events of the touched form sessions (`touched.py`) that count, in parts: a session may have
     more events than fit into memory. The connection does nothing else until the last is taken.
 
     An event counts if its edition has applied its batch, or is to apply it (`applying`). `editions`: the
-    edition of each shop key, which says for which form events count.
+    edition of each shop key, which says for which form events count. `are_first`: these editions have applied
+    nothing, and nothing is staged.
     """
-    rows = _that_count(touched.EVENTS, _EVENT_COLUMNS, editions, applying)
+    among = None if are_first else touched.EVENTS
+    rows = _that_count(tables.raw_event, _EVENT_COLUMNS, editions, applying, among)
     rules = rules_of(connection, editions.values())
     with closing(connection.parts_of(tables.raw_event, rows, _PART_ROWS)) as parts:
         yield from map(partial(_raw_events, editions=editions, rules=rules), parts)
 
 
 def _that_count(
-    rows: str, columns: Sequence[str], editions: Mapping[int, int], applying: Collection[int]
+    table: Table,
+    columns: Sequence[str],
+    editions: Mapping[int, int],
+    applying: Collection[int],
+    touched_rows: str | None,
 ) -> str:
-    """The SELECT of the raw rows (`r`) of what is touched (`touched.EVENTS`, `touched.VERSIONS`), of the
-    shops of these editions, that count: these columns and the UTM values."""
+    """The SELECT of the raw rows (`r`) of the shops of these editions that count, in these columns and the
+    UTM values: of what is touched (`touched.EVENTS`, `touched.VERSIONS`); or, without that, of the batches
+    alone, where the editions have applied nothing."""
+    columns_read = f"{names(columns, 'r.')}, {_UTMS}"
+    if touched_rows is None:
+        # No other row counts. As they lie they are read faster than by a look-up for each session.
+        return (
+            f"SELECT {columns_read} FROM {table.name} r WHERE r.batch_id IN ({sql_list(applying)})"
+        )
     # The limit keeps the list of batches out of the look-ups. PostgreSQL takes it for made anew in each, and
     # would rather read the whole table for each session: minutes for a first rollup of 300 shops.
     own = (
-        f"SELECT {names(columns, 'r.')}, {_UTMS} {rows} "
+        f"SELECT {columns_read} {touched_rows} "
         f"AND k.shop_key IN ({sql_list(editions)}) LIMIT {_NO_LIMIT}"
     )
     return f"SELECT r.* FROM ({own}) r WHERE {counts('r.batch_id', editions, applying)}"
@@ -226,10 +244,15 @@ def _raw_events(table: pa.Table, editions: Mapping[int, int], rules: RulesByShop
 
 
 def orders_of_touched(
-    connection: ArrowConnection, editions: Mapping[int, int], applying: Collection[int] = ()
+    connection: ArrowConnection,
+    editions: Mapping[int, int],
+    applying: Collection[int] = (),
+    *,
+    are_first: bool = False,
 ) -> RawOrders:
     """The standing versions of the touched orders; a version may stand if it counts, as an event does."""
-    rows = _that_count(touched.VERSIONS, _ORDER_COLUMNS, editions, applying)
+    among = None if are_first else touched.VERSIONS
+    rows = _that_count(tables.raw_order, _ORDER_COLUMNS, editions, applying, among)
     found = connection.rows_of(tables.raw_order, rows)
     return _raw_orders(found, editions) if found.num_rows else no_orders()
 

@@ -11,7 +11,7 @@ from warehouse.connections.arrow import ArrowConnection
 T = TypeVar("T")
 
 # A group of batches brings fewer. But few rows may touch sessions that have very many.
-_ROWS_AT_ONCE: Final = 800_000
+ROWS_AT_ONCE: Final = 800_000
 
 SESSIONS: Final = "touched_session"
 """The staged sessions: shop_key, form_session_id; each once, or its events would count twice. Without
@@ -87,7 +87,7 @@ def in_parts(connection: ArrowConnection, most: int, read: Callable[[int], T]) -
             is_numbered = True
             rows = staged()
         try:
-            found = [read(_ROWS_AT_ONCE if rows > 1 else sys.maxsize)]
+            found = [read(ROWS_AT_ONCE if rows > 1 else sys.maxsize)]
         except TooMany:
             waiting += [(2 * parts, part + parts), (2 * parts, part)]
             continue

@@ -2,6 +2,7 @@
 
     stage   the sessions and orders that the rows of the batches touch      facts/touched
     read    all rows of these                                               `derive.py`, as the next two
+            (where nothing is applied yet: the rows of the batches as they lie, and nothing is staged)
     derive  the old and the new version of the facts that change
     write   the facts, and to the daily rows the difference between the rollups of both versions, in one
             transaction with the mark that the batches are applied
@@ -10,11 +11,15 @@ Only the last act writes. It begins with a fence, which fails unless this proces
 lease of every edition. `worker_loop.py` repeats all this until no batch is pending.
 """
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import pandas as pd
 
 from jobs.facts import kept_facts, touched
 from jobs.facts.fact_table_io import to_arrow
 from jobs.facts.rollup_units import units_of
+from jobs.facts.touched import TooMany
 from jobs.pipeline import derive
 from jobs.pipeline.batching import BATCH_ROWS
 from jobs.pipeline.derive import TouchedRows
@@ -40,12 +45,6 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
     ids = [batch["batch_id"] for batch in batches]
     own = f"batch_id IN ({sql_list(ids)})"
     kept = list(kept_facts.read_counted(connection, by_shop, own))
-    touched.stage(
-        connection,
-        f"SELECT {touched.SESSION} FROM raw_event WHERE {own}",
-        f"SELECT {touched.ORDER} FROM raw_order WHERE {own}",
-        kept_facts.session_keys(kept),
-    )
     new = [one.facts.events(by_shop[one.shop_key]) for one in kept]
     calendar = derive.calendar_of(connection, involved)
     rolled_up = (
@@ -57,8 +56,22 @@ def apply(connection: ArrowConnection, held: Claim, batches: list[Batch]) -> Non
     def read(most: int) -> TouchedRows:
         return derive.read(connection, by_shop, ids, most=most)
 
-    # One part, but where rows touch sessions that have very many.
-    for rows in touched.in_parts(connection, BATCH_ROWS, read):
+    def parts() -> Iterator[TouchedRows]:
+        """One, but where rows touch sessions that have very many."""
+        if are_first:
+            facts = [(by_shop[one.shop_key], one.facts) for one in kept]
+            with suppress(TooMany):
+                yield derive.read(connection, by_shop, ids, most=touched.ROWS_AT_ONCE, only=facts)
+                return
+        touched.stage(
+            connection,
+            f"SELECT {touched.SESSION} FROM raw_event WHERE {own}",
+            f"SELECT {touched.ORDER} FROM raw_order WHERE {own}",
+            kept_facts.session_keys(kept),
+        )
+        yield from touched.in_parts(connection, BATCH_ROWS, read)
+
+    for rows in parts():
         phase("derive")
         changes = derive.derive(connection, rows, involved[0].window_days, are_first=are_first)
         events = pd.concat([rows.events, *new])

@@ -18,7 +18,7 @@ A batch stages the keys of its rows; a backfill and a verify those of their days
 """
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from jobs.facts import credits, customers, discounts, kept_facts, read_raw, sess
 from jobs.facts.calendar import Calendar
 from jobs.facts.changes import Changes
 from jobs.facts.fact_table_io import write_changes
-from jobs.facts.kept_facts import with_kept
+from jobs.facts.kept_facts import KeptFacts, with_kept
 from jobs.facts.latest_events import with_latest
 from jobs.facts.partials import NOTHING_ANEW, DecidedAnew, Partials, fold, merge_partials
 from jobs.facts.read_raw import unique_texts
@@ -83,17 +83,21 @@ def read(
     applying: Collection[int] = (),
     anew: DecidedAnew = NOTHING_ANEW,
     most: int = sys.maxsize,
+    only: Sequence[tuple[int, KeptFacts]] | None = None,
 ) -> TouchedRows:
     """Read all rows of the touched sessions and orders. Leaves a transaction open. Raises TooMany where these
     say more than `most` things.
 
     `by_shop`: the edition of each shop key. A row counts if this has applied its batch, or is to apply it
     (`applying`). `anew`: the e-mails and steps that are staged (`facts/latest_events.py`), to be decided by
-    all that there is.
+    all that there is. `only`: the kept facts of the batches (edition, facts), where these editions have
+    applied nothing: then the rows of the batches are all that count, and nothing is staged.
     """
-    orders = read_raw.orders_of_touched(connection, by_shop, applying)
+    are_first = only is not None
+    orders = read_raw.orders_of_touched(connection, by_shop, applying, are_first=are_first)
     parts, events = [], []
-    with closing(read_raw.events_of_touched(connection, by_shop, applying)) as raw_parts:
+    found = read_raw.events_of_touched(connection, by_shop, applying, are_first=are_first)
+    with closing(found) as raw_parts:
         for raw in raw_parts:
             parts.append(fold(raw, orders))
             most -= parts[-1].size()
@@ -104,10 +108,10 @@ def read(
             # Three parts would be in memory, one of which is being read.
             del raw
     partials = merge_partials(parts)
-    kept = kept_facts.of_touched(
-        connection, by_shop, read_raw.counts("batch_id", by_shop, applying)
-    )
-    partials = _with_codes(connection, by_shop, with_kept(partials, kept))
+    if only is None:
+        counts = read_raw.counts("batch_id", by_shop, applying)
+        only = kept_facts.of_touched(connection, by_shop, counts)
+    partials = _with_codes(connection, by_shop, with_kept(partials, only))
     if len(anew.emails) or len(anew.steps):
         partials = with_latest(connection, by_shop, partials, anew)
     return TouchedRows(partials, pd.concat(events, ignore_index=True), anew)

@@ -187,7 +187,7 @@ def test_few_rows_that_touch_much_are_applied_in_parts(
 ) -> None:
     """A second event of each of many long sessions has all of them read again: in parts of a few, within the
     transaction of the batch."""
-    monkeypatch.setattr(touched, "_ROWS_AT_ONCE", 60)
+    monkeypatch.setattr(touched, "ROWS_AT_ONCE", 60)
     rng = Random(7)
     sessions = [f"s{n}" for n in range(8)]
     events = [row for session in sessions for row in choose(rng, session, 12, 6)]
