@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
+from warehouse.connections.look_ups import read_rows
 from warehouse.daily.group_sum import Column
 from warehouse.daily.reader import Chosen, DailyRows, Sums, last_mature_day
 from warehouse.domain.hash_ids import text_id
@@ -203,6 +204,6 @@ class Query:
         """
         if not self.shop.edition:
             return None
-        oldest = self.connection.execute(_OLDEST_PENDING, {"edition": self.shop.edition}).scalar()
+        ((oldest,),) = read_rows(self.connection, _OLDEST_PENDING, {"edition": self.shop.edition})
         instant = self.shop.data_changed_at if oldest is None else oldest
         return iso_millis(min(instant, self.now))
