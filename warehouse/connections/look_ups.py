@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 _WAIT_SECONDS: Final = 0.02
 
 
-class _Written:
+class Written:
     """A statement as the driver takes it. None of its parameters expands, and SQLAlchemy would convert no
     value."""
 
@@ -33,7 +33,7 @@ class _Written:
         return named if order is None else [named[name] for name in order]
 
 
-_written: Final = lru_cache(maxsize=512)(_Written)
+_written: Final = lru_cache(maxsize=512)(Written)
 
 
 def read_rows(

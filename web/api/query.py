@@ -191,8 +191,12 @@ class Query:
         return self.dimensions.each_utm(self.connection, self.shop.edition, ids.tolist())
 
     def form_names(self, form_ids: Collection[str]) -> dict[str, str]:
-        """The names of those of the ids that are forms of the shop."""
-        return form_names(self.connection, self.shop.key, form_ids)
+        """The names of those of the ids that are forms of the shop. Other windows have the same forms."""
+        shop = self.shop
+        return self.cache.get(
+            *(f"names of {sorted(form_ids)}", shop.key, shop.data_version),
+            lambda: form_names(self.connection, shop.key, form_ids),
+        )
 
     def data_through(self) -> str | None:
         """An instant before which every finished import is in the figures; None before the first

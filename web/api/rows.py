@@ -199,8 +199,8 @@ class Row:
     def filled_rows(
         self, given: Iterable[Iterable[Any]], sums: Sums, block: int = 0
     ) -> list[dict[str, Any]]:
-        """Rows as `filled` has them, of columns of values: in a third of the time. A share is one of all rows,
-        or of each `block` of so many."""
+        """Rows as `filled` has them, of whole columns: in a third of the time. A share is one of all rows, or
+        of each `block` of so many."""
         columns: dict[str, Iterable[Any]] = dict(zip(self.given, given, strict=True))
         for name, divide, parts in self._quotients:
             values = [part(sums.columns).tolist() for part in parts]

@@ -6,6 +6,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from warehouse.catalogue import OUTCOMES
+from warehouse.connections.look_ups import read_rows
 from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, SUBMISSION, count, percent
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import dim_step
@@ -232,8 +233,8 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     lines = [line for line in sums.rows() if any_figure(line, "step")]
     known = {
         step: (index, name)
-        for step, index, name in query.connection.execute(
-            _STEPS, {"edition": query.shop.edition, "form": query.form}
+        for step, index, name in read_rows(
+            query.connection, _STEPS, {"edition": query.shop.edition, "form": query.form}
         )
     }
     texts = query.texts(line["step"] for line in lines)
