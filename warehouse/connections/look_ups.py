@@ -40,6 +40,8 @@ def read_rows(
     connection: Connection, statement: Select[Any] | TextClause, values: Mapping[str, Any]
 ) -> Sequence[Any]:
     """The rows of a statement that is a constant. Raises the errors that SQLAlchemy would raise."""
+    if not connection.in_transaction():
+        connection.begin()
     dialect, pooled = connection.dialect, connection.connection
     written = _written(statement, dialect)
     with closing(pooled.cursor()) as cursor:
