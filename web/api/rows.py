@@ -182,16 +182,14 @@ class Row:
         order = TO_DATE, SUBMISSION_CLOCK, ORDER_CLOCK
         return next((each for each in order if each in clocks), "")
 
-    def filled(
-        self, given: Iterable[Any], sums: Mapping[str, int], total: Mapping[str, int] | None = None
-    ) -> dict[str, Any]:
-        """The row with these values of its plain columns, and everything else from the sums of measures.
-        `total` has the figures of which its shares are."""
+    def filled(self, given: Iterable[Any], sums: Mapping[str, int]) -> dict[str, Any]:
+        """The row with these values of its plain columns, and everything else from the sums of measures. Its
+        shares are of itself."""
         row = dict(zip(self.given, given, strict=True))
         for name, formula in self._formulas:
             row[name] = formula(sums)
         for name, whole, _ in self._shares:
-            row[name] = rounding.percent(row[whole], (total or row)[whole])
+            row[name] = rounding.percent(row[whole], row[whole])
         for name, made in self._made:
             row[name] = made(sums)
         return row
@@ -199,9 +197,12 @@ class Row:
     def filled_rows(
         self, given: Iterable[Iterable[Any]], sums: Sums, block: int = 0
     ) -> list[dict[str, Any]]:
-        """Rows as `filled` has them, of whole columns: in a third of the time. A share is one of all rows, or
-        of each `block` of so many."""
-        columns: dict[str, Iterable[Any]] = dict(zip(self.given, given, strict=True))
+        """Several rows, figure by figure: in a third of the time. `given` has the plain columns of each. A
+        share is one of all rows, or of each `block` of so many."""
+        # Where there is no row, nothing says how many columns it would have.
+        columns: dict[str, Iterable[Any]] = dict(
+            zip(self.given, zip(*given, strict=True), strict=False)
+        )
         for name, divide, parts in self._quotients:
             values = [part(sums.columns).tolist() for part in parts]
             columns[name] = map(divide, *values) if divide else values[0]
@@ -227,10 +228,6 @@ class Row:
             if figure.over and set(figure.over) <= values.keys():
                 values[name] = figure.formula()(values)
         return values
-
-    def total_of_shares(self, lines: Iterable[Mapping[str, int]]) -> dict[str, int]:
-        """The sums of the figures of which the row states shares, over rows of measures."""
-        return {whole: sum(map(formula, lines)) for _, whole, formula in self._shares}
 
     def inner(self, name: str) -> "Row | None":
         """The rows in one of its columns."""
@@ -356,13 +353,9 @@ def zeros(summary: str) -> dict[str, int]:
     return dict.fromkeys(SUMMARY[summary].measures, 0)
 
 
-def any_figure(sums: Mapping[str, int], *keys: str) -> bool:
-    """Whether a column other than `keys` is not 0. A row can become all zeros when its facts move."""
-    return any(value for name, value in sums.items() if name not in keys)
-
-
 def with_figures(columns: Mapping[str, Column], keys: Sequence[str]) -> tuple[list[Column], Sums]:
-    """The key columns, and the measures (all other columns), of the rows with any figure."""
+    """The key columns, and the measures (all other columns), of the rows with any figure. A row can become
+    all zeros when its facts move."""
     measures = {name: column for name, column in columns.items() if name not in keys}
     has_figure = np.logical_or.reduce([column != 0 for column in measures.values()])
     return [columns[name][has_figure] for name in keys], Sums(measures).at(has_figure)
@@ -392,8 +385,7 @@ def ranked(
         given = [(*texts, *each) for texts, each in zip(found.texts, further, strict=True)]
     if found.others:
         given.append((OTHER,) * len(given[0]))
-    data = row.filled_rows(zip(*given, strict=True), found.sums) if given else []
-    return Answer(data, meta=other_rows(found.others))
+    return Answer(row.filled_rows(given, found.sums), meta=other_rows(found.others))
 
 
 def grid(
@@ -413,4 +405,4 @@ def grid(
             columns[name] = np.zeros(rows, dtype=np.int64)
             columns[name][places] = column
     texts = product(*([text for _, text in values] for _, values in keys))
-    return row.filled_rows(zip(*texts, strict=True), Sums(columns), len(keys[-1][1]))
+    return row.filled_rows(texts, Sums(columns), len(keys[-1][1]))

@@ -92,8 +92,7 @@ def response_revenue(query: Query) -> Answer:
         texts.append((OTHER, OTHER))
         row_type = np.append(row_type, _OTHER_VALUES)
     others = int(found.sums["summed_rows"][row_type == _OTHER_VALUES].sum())
-    data = ROW.filled_rows(zip(*texts, strict=True), found.sums)
-    return Answer(data, meta=other_rows(others))
+    return Answer(ROW.filled_rows(texts, found.sums), meta=other_rows(others))
 
 
 def _limited_values(query: Query, values: Columns) -> tuple[Columns, Columns]:
