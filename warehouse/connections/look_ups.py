@@ -28,6 +28,7 @@ class Written:
         self.text = str(self._compiled)
 
     def parameters(self, values: Mapping[str, Any]) -> Any:
+        """Values as the driver takes them."""
         named = self._compiled.construct_params(values)
         order = self._compiled.positiontup
         return named if order is None else [named[name] for name in order]
@@ -66,16 +67,12 @@ class LookUps:
 
     def __init__(self, engine: Engine, statement: Select[Any], most: int) -> None:
         self._engine = engine
-        self._written = _written(statement, engine.dialect)
+        self.written = _written(statement, engine.dialect)
         self._errors = engine.dialect.loaded_dbapi.Error, SQLAlchemyError
         # Cursors, each of a connection; None stands for one that is not open.
         self._idle: SimpleQueue[Any] = SimpleQueue()
         for _ in range(most):
             self._idle.put(None)
-
-    def parameters(self, values: Mapping[str, Any]) -> Any:
-        """Values as the driver takes them."""
-        return self._written.parameters(values)
 
     def find(self, parameters: Any) -> tuple[Any, ...] | None:
         """The row that the statement finds now. None: it finds none, or no connection is free soon, or the
@@ -89,7 +86,7 @@ class LookUps:
                 connection = self._engine.raw_connection()
                 connection.detach()
                 cursor = connection.cursor()
-            cursor.execute(self._written.text, parameters)
+            cursor.execute(self.written.text, parameters)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         except self._errors:
             self._close(cursor)
