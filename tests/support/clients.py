@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
+from typing import Any
+from unittest.mock import patch
 
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 from werkzeug.test import TestResponse
+
+from warehouse.connections.look_ups import Written
 
 
 class Client:
@@ -41,8 +45,14 @@ def statements() -> Iterator[list[str]]:
         if get_ident() == here:
             seen.append(statement)
 
+    def parameters(written: Written, values: Any) -> Any:
+        note(None, None, written.text)
+        return of_driver(written, values)
+
+    of_driver = Written.parameters
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield seen
+        with patch.object(Written, "parameters", parameters):
+            yield seen
     finally:
         event.remove(Engine, "before_cursor_execute", note)

@@ -5,9 +5,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from warehouse.catalogue import OUTCOMES, SUMMARIES, SUMMARY
+from warehouse.daily.reader import Sums
 from warehouse.domain.figures import FIGURES, Figure
 from warehouse.domain.vocabulary import SCOPE_NEEDS
 from web.api.rows import Row
@@ -113,10 +115,17 @@ def test_every_report_tells_an_owner_what_its_rows_are() -> None:
 
 def test_one_formula_serves_a_row_and_a_total() -> None:
     row = ROWS["DeviceRow"]
-    lines = [
-        row.filled(("mobile",), dict.fromkeys(MEASURES, 3), {"views": 10}),
-        row.filled(("desktop",), {**dict.fromkeys(MEASURES, 7), "converted": 0}, {"views": 10}),
+    sums = Sums({name: np.array([3, 7 * (name != "converted")]) for name in MEASURES})
+    lines = row.filled_rows([["mobile"], ["desktop"]], sums)
+    alone = [
+        row.filled([line["deviceType"]], each)
+        for line, each in zip(lines, sums.rows(), strict=True)
     ]
+    assert [each["shareOfViews"] for each in alone] == [100.0, 100.0]
+    assert [
+        each | {"shareOfViews": line["shareOfViews"]}
+        for each, line in zip(alone, lines, strict=True)
+    ] == lines
     assert (lines[0]["shareOfViews"], lines[1]["shareOfViews"]) == (30.0, 70.0)
     total = row.total(lines)
     assert (total["views"], total["submissionRate"], total["conversionRate"]) == (10, 100.0, 30.0)

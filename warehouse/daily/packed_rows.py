@@ -40,7 +40,7 @@ def unpack_bytes(summary: Summary, blobs: Sequence[bytes]) -> tuple[Lines, Colum
     """The lines of all blobs, and for each of them the index of its blob."""
     columns = layout(summary)
     lines = np.frombuffer(b"".join(blobs), dtype=columns)
-    lengths = np.fromiter((len(blob) for blob in blobs), dtype=np.int64, count=len(blobs))
+    lengths = np.fromiter(map(len, blobs), dtype=np.int64, count=len(blobs))
     return lines, np.repeat(np.arange(len(blobs)), lengths // columns.itemsize)
 
 

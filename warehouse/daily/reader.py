@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import BigInteger, Connection, Select, bindparam, cast, func, select
 
 from warehouse.catalogue import OUTCOMES, SUMMARY, Summary
+from warehouse.connections.look_ups import read_rows
 from warehouse.daily.group_sum import Column, total
 from warehouse.daily.packed_rows import Lines, unpack_bytes
 from warehouse.domain.vocabulary import VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
@@ -85,7 +86,7 @@ class DailyRows:
         if self.chosen is not None:
             summary = SUMMARY[summary.crossed]
         plain = tuple(dim for dim in by if dim not in summary.packed_dims)
-        rows = self._rows(_packed(summary.name, plain, tuple(where)), where).all()
+        rows = self._rows(_packed(summary.name, plain, tuple(where)), where)
         return _unpacked(summary, by, plain, rows, measures, self.chosen)
 
     def outcomes(
@@ -135,8 +136,7 @@ class DailyRows:
         if self.chosen is not None:
             return self._chosen_visitors(form, within)
         values = {"form": form} if within is None else {"form": form, "within": within}
-        rows = self._rows(_visitors(within is not None), values)
-        return {row[0]: row[1] for row in rows}
+        return dict(self._rows(_visitors(within is not None), values))
 
     def _chosen_visitors(self, form: int, within: int | None) -> dict[int, int]:
         """Visitors of some form sessions, counted one by one: links between days are of all sessions."""
@@ -164,9 +164,9 @@ class DailyRows:
                 counts[kind] = len(np.unique(of_type[name]))
         return counts
 
-    def _rows(self, statement: Select[Any], values: Mapping[str, int]) -> Any:
+    def _rows(self, statement: Select[Any], values: Mapping[str, int]) -> Sequence[Any]:
         days = {"edition": self.edition, "first": self.first, "last": self.last}
-        return self.connection.execute(statement, {**days, **values})
+        return read_rows(self.connection, statement, {**days, **values})
 
 
 def read_editions(

@@ -10,6 +10,7 @@ measures of daily rows (`warehouse/catalogue.py`); the measure of `noShow` is `n
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
@@ -69,12 +70,14 @@ class Figure:
                 self.measure or re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", self.name)
             )
         above, below = map(of, self.over)
-        if self.unit == PERCENT:
-            return lambda values: rounding.percent(above(values), below(values))
-        if self.unit == MONEY:
-            return lambda values: rounding.cents(above(values), below(values))
-        digits = self.digits
-        return lambda values: rounding.ratio(above(values), below(values), digits)
+        divide = self.divide
+        return lambda values: divide(above(values), below(values))
+
+    @property
+    def divide(self) -> Callable[[Any, Any], Any]:
+        """The quotient of two values, as it is rounded."""
+        divided_as = {PERCENT: rounding.percent, MONEY: rounding.cents}
+        return divided_as.get(self.unit) or partial(rounding.ratio, digits=self.digits)
 
 
 def count(name: str, heading: str, words: str, owner: str, **more: Any) -> Figure:

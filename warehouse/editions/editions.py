@@ -309,9 +309,9 @@ def freeze(connection: ArrowConnection, shops: list[int], now: int) -> None:
     )
 
 
-def next_version(now: int) -> str:
-    """The assignments of an `UPDATE shop` that change its data version at the instant `now`, which never goes
-    back, whatever the clocks of several machines say.
+def next_version(now: int | str) -> str:
+    """The assignments of an `UPDATE shop` that change its data version at the instant `now`, a number or a
+    parameter (`:now`). It never goes back, whatever the clocks of several machines say.
 
     Two answers with the same version are the same: ETags and the cache of answers rely on it. So everything
     that changes what an answer can show changes the version in the same transaction: a rollup, a backfill, a

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, or_, select
+from sqlalchemy import ColumnElement, Connection, bindparam, or_, select
 
 from warehouse.connections.errors import Unavailable
+from warehouse.connections.look_ups import read_rows
 from warehouse.daily.group_sum import Column
 from warehouse.daily.reader import Chosen
 from warehouse.domain.hash_ids import text_id
@@ -25,6 +26,7 @@ VISITORS: Final = ("returning", "new")
 # The version of the logic from which on daily rows can be filtered (`catalogue.LOGIC_VERSION`).
 _SINCE: Final = 5
 _ORDERS: Final = "and the orders that are credited to them"
+_LOGIC: Final = select(edition.c.logic_version).where(edition.c.edition == bindparam("edition"))
 
 
 # fmt: off
@@ -66,8 +68,7 @@ def variant_id(value: str) -> int:
 def chosen_sessions(connection: Connection, number: int, filter: Mapping[str, str]) -> Chosen:
     """The form sessions of an edition that meet all of the filters, which are given by name. Raises
     Unavailable while the edition is one of an older program, which has nothing to answer from."""
-    version = connection.scalar(select(edition.c.logic_version).where(edition.c.edition == number))
-    if version is not None and version < _SINCE:
+    if any(version < _SINCE for (version,) in read_rows(connection, _LOGIC, {"edition": number})):
         raise Unavailable(
             "The figures are being made anew, so that they can be filtered. Try again after the next rollup."
         )
@@ -78,34 +79,37 @@ def chosen_sessions(connection: Connection, number: int, filter: Mapping[str, st
         chosen["is_first_session"] = np.array([VISITORS.index(filter["visitor"])])
     if "variant" in filter:
         chosen["variant"] = np.array([variant_id(filter["variant"])])
-    utm = _utm_of(filter)
-    if utm:
-        found = connection.scalars(_ids(number, utm))
-        # 0 stands for six empty values.
-        chosen["utm"] = np.array([*found, *([] if any(utm.values()) else [0])], dtype=np.int64)
+    utm = utm_values(filter)
+    if utm["any_utm"]:
+        found = [id for (id,) in read_rows(connection, _IDS, {"edition": number, **utm})]
+        chosen["utm"] = np.array([*found, *([] if utm["no_utm"] is None else [0])], dtype=np.int64)
     return chosen
 
 
-def has_utm(id: ColumnElement[int], number: int, filter: Mapping[str, str]) -> ColumnElement[bool]:
+def utm_values(filter: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the parameters of `has_utm`."""
+    utm = {name: text_of(filter[name]) for name in UTM_FILTERS if name in filter}
+    # 0 stands for six empty values.
+    none = None if any(utm.values()) else 0
+    return {**dict.fromkeys(UTM_FILTERS), **utm, "any_utm": 1 if utm else None, "no_utm": none}
+
+
+def is_asked(value: ColumnElement[Any], *names: str) -> ColumnElement[bool]:
+    """The condition that a value is one of those of the parameters with these names, or that none (None) is
+    asked for: a statement is the same, whichever filters are given. PostgreSQL leaves it out before it plans,
+    where none is."""
+    asked = [bindparam(name, type_=value.type) for name in names]
+    return or_(asked[0].is_(None), *(value == each for each in asked))
+
+
+_IDS: Final = select(dim_utm.c.utm).where(
+    dim_utm.c.edition == bindparam("edition"),
+    *(is_asked(dim_utm.c[name], name) for name in UTM_FILTERS),
+)
+
+
+def has_utm(id: ColumnElement[int]) -> ColumnElement[bool]:
     """The condition that an id stands for UTM values that the filters ask for, or that they ask for none (see
     `is_asked`). PostgreSQL finds these ids once, and reads what has them in the order of its index."""
-    utm = _utm_of(filter)
-    asked = bindparam(None, 1 if utm else None, type_=id.type, unique=True)
-    empty = bindparam(None, None if any(utm.values()) else 0, type_=id.type, unique=True)
-    return or_(asked.is_(None), id.in_(_ids(number, utm)), id == empty)
-
-
-def _utm_of(filter: Mapping[str, str]) -> dict[str, str]:
-    return {name: text_of(filter[name]) for name in UTM_FILTERS if name in filter}
-
-
-def _ids(number: int, utm: Mapping[str, str]) -> Select[tuple[int]]:
-    own = (is_asked(dim_utm.c[name], utm.get(name)) for name in UTM_FILTERS)
-    return select(dim_utm.c.utm).where(dim_utm.c.edition == number, *own)
-
-
-def is_asked(value: ColumnElement[Any], *wanted: str | int | None) -> ColumnElement[bool]:
-    """The condition that a value is one of those that are wanted, or that none (None) is: a statement is the
-    same, whichever filters are given. PostgreSQL leaves it out before it plans, where none is."""
-    asked = [bindparam(None, each, type_=value.type, unique=True) for each in wanted]
-    return or_(asked[0].is_(None), *(value == each for each in asked))
+    asked, empty = (bindparam(name, type_=id.type) for name in ("any_utm", "no_utm"))
+    return or_(asked.is_(None), id.in_(_IDS), id == empty)

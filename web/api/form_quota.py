@@ -10,14 +10,24 @@ An import is the operator's: no quota stops it, and it counts what it writes (jo
 
 from typing import Final
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, bindparam, select, text
 
+from warehouse.connections.look_ups import read_rows
 from warehouse.editions.editions import next_version
 from warehouse.settings import FORM_BYTES_PER_SHOP, FORMS_PER_SHOP
 from warehouse.tables import shop
 from web.http.errors import Refusal, unauthorized
 
 CODE: Final = "quota_exceeded"
+_COUNTS: Final = (
+    select(shop.c.form_count, shop.c.form_bytes)
+    .where(shop.c.shop_key == bindparam("shop_key"))
+    .with_for_update()
+)
+_COUNTED: Final = text(
+    f"UPDATE shop SET {next_version(':now')}, form_count = :forms, form_bytes = :bytes "
+    "WHERE shop_key = :shop_key"
+)
 
 
 def use(connection: Connection, shop_key: int, now: int, *, forms: int, size: int) -> None:
@@ -29,23 +39,18 @@ def use(connection: Connection, shop_key: int, now: int, *, forms: int, size: in
         raise _exceeded(f"{most:,} forms")
     if size > 0 and form_bytes + size > (most := FORM_BYTES_PER_SHOP.get()):
         raise _exceeded(f"{most:,} bytes of forms")
-    connection.execute(
-        text(
-            f"UPDATE shop SET {next_version(now)}, form_count = :forms, form_bytes = :bytes "
-            "WHERE shop_key = :shop_key"
-        ),
-        {"forms": form_count + forms, "bytes": form_bytes + size, "shop_key": shop_key},
-    )
+    counts = {"forms": form_count + forms, "bytes": form_bytes + size}
+    connection.execute(_COUNTED, {"now": now, "shop_key": shop_key, **counts})
 
 
 def lock(connection: Connection, shop_key: int) -> tuple[int, int]:
     """Keep others from writing forms of a shop until the end of the transaction. Returns its counts of forms
     and bytes. Raises the 401 where the shop was deleted since its key was read."""
-    counted = select(shop.c.form_count, shop.c.form_bytes).where(shop.c.shop_key == shop_key)
-    row = connection.execute(counted.with_for_update()).one_or_none()
-    if row is None:
+    found = read_rows(connection, _COUNTS, {"shop_key": shop_key})
+    if not found:
         raise unauthorized()
-    return row.form_count, row.form_bytes
+    form_count, form_bytes = found[0]
+    return form_count, form_bytes
 
 
 def stored_bytes(*texts: str) -> int:

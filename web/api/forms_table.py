@@ -5,20 +5,21 @@ transaction, because it changes the shop's answers (`form_quota.use` does).
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import (
     Connection,
+    Select,
     bindparam,
-    case,
     insert,
     select,
+    text,
     tuple_,
-    update,
 )
 
+from warehouse.connections.look_ups import read_rows
 from warehouse.domain.time import MICROS_PER_MS
 from warehouse.forms.form_rules import is_counted
 from warehouse.tables import form
@@ -32,6 +33,12 @@ _NAMES: Final = select(form.c.form_id, form.c.name).where(
 )
 _VERSION: Final = select(*_LISTED, form.c.schema, form.c.draft_schema).where(
     _OF_SHOP, form.c.form_id == bindparam("form_id")
+)
+_LOCKED: Final = _VERSION.with_for_update()
+_CREATE: Final = insert(form)
+_REPLACE: Final = text(
+    "UPDATE form SET draft_schema = :draft_schema, updated_at = :updated_at "
+    "WHERE shop_key = :shop_key AND form_id = :form_id"
 )
 _FIRST_PAGE: Final = (
     select(*_LISTED)
@@ -79,8 +86,7 @@ def form_names(connection: Connection, shop_key: int, form_ids: Collection[str])
 
 def get_version(connection: Connection, shop_key: int, form_id: str) -> FormVersion:
     """An existing form as it is now."""
-    row = connection.execute(_VERSION, {"shop_key": shop_key, "form_id": form_id}).one()
-    return FormVersion(_form(row), row.schema, row.draft_schema)
+    return _read_version(connection, _VERSION, {"shop_key": shop_key, "form_id": form_id})
 
 
 def list_forms(
@@ -126,7 +132,7 @@ def create_form(connection: Connection, shop_key: int, created: FormRow, schema:
     size = form_quota.stored_bytes(schema, schema)
     form_quota.use(connection, shop_key, created.created_at, forms=1, size=size)
     connection.execute(
-        insert(form),
+        _CREATE,
         {"shop_key": shop_key, "schema": schema, "draft_schema": schema, **asdict(created)},
     )
 
@@ -145,36 +151,24 @@ def replace_draft(
     `updated_at` grows by at least a millisecond, the smallest step that an answer shows, even if an
     import dated the form in the future.
     """
-    unchanged = []
-    if seen is not None:
-        unchanged = [
-            form.c.name == seen.form.name,
-            form.c.status == seen.form.status,
-            form.c.updated_at == seen.form.updated_at,
-            form.c.schema == seen.schema,
-            form.c.draft_schema == seen.draft_schema,
-        ]
     form_quota.lock(connection, shop_key)
-    former = select(form.c.draft_schema).where(
-        form.c.shop_key == shop_key, form.c.form_id == form_id
-    )
-    former_size = form_quota.stored_bytes(connection.execute(former).scalar_one())
-    now_ms = now - now % MICROS_PER_MS
-    before_ms = form.c.updated_at - form.c.updated_at % MICROS_PER_MS
-    row = connection.execute(
-        update(form)
-        .where(form.c.shop_key == shop_key, form.c.form_id == form_id, *unchanged)
-        .values(
-            draft_schema=draft_schema,
-            updated_at=case((before_ms < now_ms, now), else_=before_ms + MICROS_PER_MS),
-        )
-        .returning(*_LISTED, form.c.schema)
-    ).one_or_none()
-    if row is None:
+    key = {"shop_key": shop_key, "form_id": form_id}
+    former = _read_version(connection, _LOCKED, key)
+    if seen not in (None, former):
         return None
-    size = form_quota.stored_bytes(draft_schema) - former_size
+    before_ms, now_ms = (at - at % MICROS_PER_MS for at in (former.form.updated_at, now))
+    updated_at = now if before_ms < now_ms else before_ms + MICROS_PER_MS
+    connection.execute(_REPLACE, {**key, "draft_schema": draft_schema, "updated_at": updated_at})
+    size = form_quota.stored_bytes(draft_schema) - form_quota.stored_bytes(former.draft_schema)
     form_quota.use(connection, shop_key, now, forms=0, size=size)
-    return FormVersion(_form(row), row.schema, draft_schema)
+    return FormVersion(replace(former.form, updated_at=updated_at), former.schema, draft_schema)
+
+
+def _read_version(
+    connection: Connection, statement: Select[Any], key: Mapping[str, Any]
+) -> FormVersion:
+    [(*listed, schema, draft_schema)] = read_rows(connection, statement, key)
+    return FormVersion(FormRow(*listed), schema, draft_schema)
 
 
 def _form(row: Any) -> FormRow:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
+from warehouse.connections.look_ups import read_rows
 from warehouse.daily.group_sum import Column
 from warehouse.daily.reader import Chosen, DailyRows, Sums, last_mature_day
 from warehouse.domain.hash_ids import text_id
@@ -190,8 +191,12 @@ class Query:
         return self.dimensions.each_utm(self.connection, self.shop.edition, ids.tolist())
 
     def form_names(self, form_ids: Collection[str]) -> dict[str, str]:
-        """The names of those of the ids that are forms of the shop."""
-        return form_names(self.connection, self.shop.key, form_ids)
+        """The names of those of the ids that are forms of the shop. Other windows have the same forms."""
+        shop = self.shop
+        return self.cache.get(
+            *(f"names of {sorted(form_ids)}", shop.key, shop.data_version),
+            lambda: form_names(self.connection, shop.key, form_ids),
+        )
 
     def data_through(self) -> str | None:
         """An instant before which every finished import is in the figures; None before the first
@@ -203,6 +208,6 @@ class Query:
         """
         if not self.shop.edition:
             return None
-        oldest = self.connection.execute(_OLDEST_PENDING, {"edition": self.shop.edition}).scalar()
+        ((oldest,),) = read_rows(self.connection, _OLDEST_PENDING, {"edition": self.shop.edition})
         instant = self.shop.data_changed_at if oldest is None else oldest
         return iso_millis(min(instant, self.now))

@@ -5,7 +5,7 @@ their sums, in arrays. Texts are read for the rows that are shown, and where the
 with equal figures are shown: then in chunks, so that memory does not grow with their number.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +23,6 @@ OTHER: Final = "(other)"
 Texts = tuple[str, ...]
 TextsOf = Callable[[Column], Iterable[Texts]]
 """The texts of the rows with these indices, one after the other; those of no two rows are equal."""
-Line = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +37,13 @@ class RowLimits:
 @dataclass(frozen=True, slots=True)
 class LimitedRows:
     """The rows of an answer. `shown` are the indices of those that stand for themselves, in order, and
-    `texts` are theirs. `others` is the number of all other rows."""
+    `texts` are theirs. `others` is the number of all other rows: if there are any, the last row of `sums` has
+    theirs."""
 
     shown: Column
     texts: list[Texts]
     others: int
-    _sums: Sums
-
-    def rows(self) -> Iterator[tuple[Texts, Line]]:
-        """The texts and the sums of each row. If there are others, the last row has their sums, and
-        `(other)` for each text."""
-        yield from zip(self.texts, self._sums.at(self.shown).rows(), strict=True)
-        if self.others:
-            is_other = np.ones(len(self._sums), dtype=bool)
-            is_other[self.shown] = False
-            yield (OTHER,) * len(self.texts[0]), self._sums.at(is_other).total()
+    sums: Sums
 
 
 def limit_rows(
@@ -61,7 +52,15 @@ def limit_rows(
     """Sort rows of measures by these figures, descending, then by their texts. The first `limit` stay as
     they are, and the others are summed."""
     shown, texts = first_rows(len(sums), descending, texts_of, limit)
-    return LimitedRows(shown, texts, len(sums) - len(shown), sums)
+    if others := len(sums) - len(shown):
+        is_other = np.ones(len(sums), dtype=bool)
+        is_other[shown] = False
+        of_others = sums.at(is_other).total()
+        columns = {
+            name: np.append(column[shown], of_others[name]) for name, column in sums.columns.items()
+        }
+        return LimitedRows(shown, texts, others, Sums(columns))
+    return LimitedRows(shown, texts, 0, sums.at(shown))
 
 
 def first_rows(

@@ -7,6 +7,7 @@ a read replica, the key is looked up at the primary by itself, and the endpoint 
 (`open_snapshot`).
 """
 
+from collections import namedtuple
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from flask import request
 from sqlalchemy import Column, Connection, FromClause, Select, and_, bindparam, case, or_, select
 
 from warehouse.catalogue import LOGIC_VERSION
+from warehouse.connections.look_ups import read_rows
 from warehouse.editions.editions import FROZEN
 from warehouse.forms.form_rules import is_counted
 from warehouse.tables import api_key, edition, form, shop
@@ -43,7 +45,7 @@ def authenticate(database: Database, current: CurrentRequest) -> Caller:
         row: Any = database.find(LOOK_UP, values)
     else:
         current.connection = database.read()
-        row = current.connection.execute(LOOK_UP, values).one_or_none()
+        row = next(map(_Found._make, read_rows(current.connection, LOOK_UP, values)), None)
     if row is None or row.expires_at <= current.now or row.revoked_at <= current.now:
         raise unauthorized()
     scopes, shop = frozenset(row.scopes.split()), _shop(row)
@@ -167,3 +169,4 @@ LOOK_UP: Final = _with_form(
     api_key.c.expires_at,
     api_key.c.revoked_at,
 ).where(api_key.c.key_hash == bindparam("key_hash"))
+_Found: Final[Any] = namedtuple("_Found", LOOK_UP.selected_columns.keys())  # type: ignore[misc]

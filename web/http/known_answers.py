@@ -99,7 +99,7 @@ class KnownAnswers:
             return [body]  # The id is packed.
         known = _Known(
             since=current.now,
-            parameters=self._look_ups.parameters(values),
+            parameters=self._look_ups.written.parameters(values),
             found=tuple(row)[1:],
             caller=current.caller,
             template=current.template,

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import bindparam, select
 
+from warehouse.connections.look_ups import read_rows
 from warehouse.daily.group_sum import Column, add_up, distinct
 from warehouse.domain.figures import count, money, number
 from warehouse.domain.rounding import percent, ratio
@@ -158,7 +159,7 @@ def staleness(query: Query) -> tuple[int, int]:
     While the data stays the same, accounts only become stale. So the number changes exactly when the
     answer does.
     """
-    accounts = query.connection.execute(_ACCOUNTS, {"shop_key": query.shop.key})
+    accounts = read_rows(query.connection, _ACCOUNTS, {"shop_key": query.shop.key})
     pulls = [synced_at for _, status, synced_at in accounts if status != FAILED]
     deadline = _deadline(query)
     stale = sum(synced_at < deadline for synced_at in pulls)
@@ -352,7 +353,7 @@ def unavailable_providers(query: Query, without_rate: set[str]) -> list[dict[str
     affected: dict[tuple[str, str], list[int]] = {
         (provider, "no_exchange_rate"): [] for provider in without_rate
     }
-    accounts = query.connection.execute(_ACCOUNTS, {"shop_key": query.shop.key})
+    accounts = read_rows(query.connection, _ACCOUNTS, {"shop_key": query.shop.key})
     for provider, status, synced_at in accounts:
         if status == FAILED:
             affected.setdefault((provider, "sync_failed"), []).append(synced_at)

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 from sqlalchemy import bindparam, select
 
 from warehouse.catalogue import OUTCOMES
+from warehouse.connections.look_ups import read_rows
 from warehouse.domain.figures import FUNNEL, MILESTONES, OUTCOME, RATES, SUBMISSION, count, percent
 from warehouse.domain.vocabulary import DEVICES, VISITOR_LEVELS, VISITOR_TYPES, visitor_kind
 from warehouse.tables import dim_step
@@ -19,11 +21,11 @@ from web.api.rows import (
     FORM_COLUMNS,
     Answer,
     Row,
-    any_figure,
     column,
     grid,
     rows,
     text,
+    with_figures,
 )
 from web.http.parameters import ORDER_CLOCK, clock_of
 
@@ -228,20 +230,14 @@ def step_dropoff(query: Query) -> list[dict[str, Any]]:
     first view of the step. Index and name are those of the latest event; `stepName` is null if no event
     has a name for the step.
     """
-    sums = query.form_sums("step", by=("step",))
-    lines = [line for line in sums.rows() if any_figure(line, "step")]
+    (steps,), measures = with_figures(query.form_sums("step", by=("step",)).columns, ("step",))
+    of_form = {"edition": query.shop.edition, "form": query.form}
     known = {
-        step: (index, name)
-        for step, index, name in query.connection.execute(
-            _STEPS, {"edition": query.shop.edition, "form": query.form}
-        )
+        step: (index, name or None)
+        for step, index, name in read_rows(query.connection, _STEPS, of_form)
     }
-    texts = query.texts(line["step"] for line in lines)
-    total = STEP.total_of_shares(lines)
-    filled = []
-    for line in lines:
-        index, name = known[line["step"]]
-        filled.append(STEP.filled((texts[line["step"]], index, name or None), line, total))
+    texts = query.texts(steps.tolist())
+    filled = STEP.filled_rows([(texts[step], *known[step]) for step in steps.tolist()], measures)
     return sorted(filled, key=lambda row: (row["stepIndex"], row["stepId"]))
 
 
@@ -252,13 +248,9 @@ def all_steps(query: Query) -> list[dict[str, Any]]:
     The API gives it form by form: a page that looks at every step of two hundred forms cannot ask as often.
     The names are those of `step_dropoff`.
     """
-    lines = [
-        line
-        for line in query.sums("step", by=("form", "step")).rows()
-        if any_figure(line, "form", "step")
-    ]
-    texts = query.texts({line[key] for line in lines for key in ("form", "step")})
-    filled = [FORM_STEP.filled((texts[line["form"]], texts[line["step"]]), line) for line in lines]
+    by = ("form", "step")
+    keys, measures = with_figures(query.sums("step", by=by).columns, by)
+    filled = FORM_STEP.filled_rows(query.texts_of(*keys)(np.arange(len(measures))), measures)
     return sorted(filled, key=lambda row: (row["formId"], row["stepId"]))
 
 
@@ -270,9 +262,8 @@ def form_devices(query: Query) -> list[dict[str, Any]]:
     submission clock.
     """
     sums = query.form_outcomes("device", by=("device",))
-    lines = [line for line in sums.rows() if any_figure(line, "device")]
-    total = DEVICE.total_of_shares(lines)
-    filled = [DEVICE.filled((DEVICES[line["device"]],), line, total) for line in lines]
+    (devices,), measures = with_figures(sums.columns, ("device",))
+    filled = DEVICE.filled_rows([[DEVICES[device]] for device in devices.tolist()], measures)
     return sorted(filled, key=lambda row: (-row["views"], row["deviceType"]))
 
 

@@ -4,12 +4,15 @@ They are read from facts, a page at a time, and add up to the reports of the sam
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import orjson
 from sqlalchemy import (
     ColumnElement,
+    Select,
     and_,
     bindparam,
     func,
@@ -17,6 +20,7 @@ from sqlalchemy import (
     tuple_,
 )
 
+from warehouse.connections.look_ups import read_rows
 from warehouse.domain.figures import REVENUE
 from warehouse.domain.hash_ids import shop_text_id, text_id
 from warehouse.domain.time import MICROS_PER_DAY, day_start, iso_millis
@@ -46,6 +50,7 @@ from web.api.filters import (
     VISITORS,
     has_utm,
     is_asked,
+    utm_values,
     variant_id,
 )
 from web.api.meta import RECEIPTS_META
@@ -152,8 +157,6 @@ _READ: Final = (
     _session.submitted_at,
     *(func.coalesce(_utm[name], "").label(name) for name in UTM_FIELDS),
 )
-# SQLite looks up each order that an index finds. That takes five times as long as to read it where it lies.
-_UNINDEXED: Final = {"sqlite": _order.created_at + 0}
 _FIRST_AND_LAST: Final = select(
     *(
         select(end(_order.created_at))
@@ -162,10 +165,53 @@ _FIRST_AND_LAST: Final = select(
         for end in (func.min, func.max)
     )
 )
-_POSITION: Final = tuple_(_order.created_at, _order.order_id)
 _ORDERS: Final = select(*_READ).select_from(_FROM)
+_Order: Final[Any] = namedtuple("_Order", _ORDERS.selected_columns.keys())  # type: ignore[misc]
+_IS_AFTER: Final = tuple_(_order.created_at, _order.order_id) < tuple_(
+    bindparam("created_at"), bindparam("order_id")
+)
+_SUMS: Final = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
 _NEWEST_FIRST: Final = _ORDERS.order_by(_order.created_at.desc(), _order.order_id.desc())
 _used, _issued = fact_order_code.c, fact_code_issued.c
+# The conditions of orders: those of one filter by its name, and those of several.
+_CONDITIONS: Final[Mapping[str, ColumnElement[bool]]] = {
+    "type": _order.type == bindparam("type"),
+    "form_id": _order.form == bindparam("form_id"),
+    "discount_id": select(_used.order)
+    .where(
+        _used.edition == _order.edition,
+        _used.order == _order.order,
+        _used.discount == bindparam("discount_id"),
+    )
+    .exists(),
+    # UTM is the effective one; all else is of the session that the order is credited to.
+    "utm": has_utm(_order.utm),
+    # An order that is credited to none has no session, and no value that is asked for.
+    "session": and_(
+        is_asked(_session.device, "device", "other_device"),
+        is_asked(_session.is_first_session, "visitor"),
+        is_asked(_session.variant, "variant"),
+    ),
+    "customer": _order.customer_type == bindparam("customer"),
+}
+_FILTERS_OF: Final = {"utm": set(UTM_FILTERS), "session": _OF_SESSION}
+# What stands in rows for the value of a filter.
+_VALUE_OF: Final[Mapping[str, Callable[[str], int]]] = {
+    "type": ATTRIBUTION_TYPES.index,
+    "form_id": text_id,
+    "discount_id": text_id,
+    "customer": CUSTOMER_TYPES.index,
+    "device": DEVICES.index,
+    "visitor": VISITORS.index,
+    "variant": variant_id,
+}
+# The summary with the sums of the orders that meet at most one condition, and the condition's dimension.
+_SUMMARIES: Final = {
+    (): ("attribution", ""),
+    ("type",): ("attribution", "type"),
+    ("form_id",): ("form_orders", "form"),
+    ("customer",): ("new_returning", "customer_type"),
+}
 # The first code that an order used and that its submission was issued.
 _CODES: Final = (
     select(_used.order, func.min(dim_text.c.text))
@@ -205,26 +251,28 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
     their number and their net revenue, over all pages. No e-mail address, customer or visitor is in them.
     """
 
+    names, values = _asked(query, filters)
+
     def add_up() -> tuple[int, int]:
-        sums = select(func.count(), func.coalesce(func.sum(_order.gross - _order.refunded), 0))
-        # Only filters by sessions ask for more than an order itself has.
-        counted = sums.select_from(_COUNTED if _OF_SESSION & query.filter.keys() else fact_order)
-        kept = _conditions(query, _instant_of_many(query), **filters)
-        number, money = query.connection.execute(counted.where(*kept)).one()
+        if names in _SUMMARIES:
+            summary, dim = _SUMMARIES[names]
+            sums = query.sums(summary, where={dim: values[names[0]]} if dim else None).total()
+            return sums["orders"], sums["gross"] - sums["refunded"]
+        statement = _counted(names, _is_unindexed(query))
+        [(number, money)] = read_rows(query.connection, statement, values)
         return number, int(money)
 
     # Each page has the sums of all.
     name = f"orders {query.window} {filters} {query.filter}"
     total, net = query.cache.get(name, query.shop.key, query.shop.data_version, add_up)
     meta: dict[str, Any] = {"total": total, "netRevenueCents": net, "nextCursor": None}
-    page = _NEWEST_FIRST.where(*_conditions(query, _order.created_at, **filters))
     if cursor is not None:
         after = _read_cursor(cursor)
         if after is None or _order_row(query, after[1], _order.created_at == after[0]) is None:
             return Answer([], meta=meta)
-        page = page.where(tuple_(*after) > _POSITION)
+        values |= {"created_at": after[0], "order_id": after[1]}
     # To find that there is none takes a look at every order.
-    found = query.connection.execute(page.limit(limit + 1)).all() if total else []
+    found = _read_page(query, names, values, limit + 1) if total else []
     shown = found[:limit]
     if len(found) > limit:
         meta["nextCursor"] = _write_cursor(shown[-1].created_at, shown[-1].order_id)
@@ -240,10 +288,8 @@ def orders(query: Query, limit: int, cursor: str | None, **filters: str | None) 
 )
 def first_orders(query: Query, **filters: str | None) -> Answer:
     """The newest orders that meet all filters, as many as an answer may have: for the file of a page."""
-    newest = _NEWEST_FIRST.where(*_conditions(query, _order.created_at, **filters)).limit(
-        query.limits.rows
-    )
-    return Answer(_receipts(query, query.connection.execute(newest).all(), ROW))
+    newest = _read_page(query, *_asked(query, filters), query.limits.rows)
+    return Answer(_receipts(query, newest, ROW))
 
 
 def _is(shop: Shop, order_id: str) -> ColumnElement[bool]:
@@ -274,9 +320,10 @@ def one_order(query: Query) -> dict[str, Any]:
     return story
 
 
-def _instant_of_many(query: Query) -> ColumnElement[int]:
-    """The instant of an order, for a statement that reads all orders of the window: not by its index, where
-    they are a fifth of the shop's or more."""
+def _is_unindexed(query: Query) -> bool:
+    """Whether all orders of the window are read without their index: where they are a fifth of the shop's or
+    more. SQLite looks up each order that an index finds. That takes five times as long as to read it where it
+    lies."""
 
     def find() -> Sequence[int | None]:
         values = {"edition": query.shop.edition}
@@ -288,54 +335,49 @@ def _instant_of_many(query: Query) -> ColumnElement[int]:
         for instant in query.cache.get("first and last order", *of_shop, find)
     )
     days = min(last, query.window.last) - max(first, query.window.first) + 1
-    if 5 * days < last - first + 1:
-        return _order.created_at
-    return _UNINDEXED.get(query.connection.dialect.name, _order.created_at)
+    return query.connection.dialect.name == "sqlite" and 5 * days >= last - first + 1
 
 
-def _conditions(
-    query: Query,
-    instant: ColumnElement[int],
-    *,
-    type: str | None,
-    form_id: str | None,
-    discount_id: str | None,
-    customer: str | None,
-) -> Iterable[ColumnElement[bool]]:
-    """The conditions of the window and of the filters."""
-    window, zone = query.window, query.shop.timezone
-    yield _order.edition == query.shop.edition
-    yield instant >= day_start(window.first, zone)
-    yield instant < day_start(window.last + 1, zone)
-    if type is not None:
-        yield _order.type == ATTRIBUTION_TYPES.index(type)
-    if form_id is not None:
-        yield _order.form == text_id(form_id)
-    if discount_id is not None:
-        code = fact_order_code.c
-        yield (
-            select(code.order)
-            .where(
-                code.edition == _order.edition,
-                code.order == _order.order,
-                code.discount == text_id(discount_id),
-            )
-            .exists()
-        )
-    filter = query.filter
-    if filter.keys() - _OF_SESSION:
-        # UTM is the effective one; all else is of the session that the order is credited to.
-        yield has_utm(_order.utm, query.shop.edition, filter)
-    if _OF_SESSION & filter.keys():
-        # An order that is credited to none has no session, and no value that is asked for.
-        visitor, device, variant = (filter.get(name) for name in ("visitor", "device", "variant"))
-        kind = device and DEVICES.index(device)
-        # A session without a device counts under "other".
-        yield is_asked(_session.device, kind, 0 if kind == OTHER_DEVICE else kind)
-        yield is_asked(_session.is_first_session, visitor and VISITORS.index(visitor))
-        yield is_asked(_session.variant, variant and variant_id(variant))
-    if customer is not None:
-        yield _order.customer_type == CUSTOMER_TYPES.index(customer)
+def _asked(
+    query: Query, filters: Mapping[str, str | None]
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The names of the conditions that orders must meet, and the values of all parameters."""
+    shop, window, utm = query.shop, query.window, utm_values(query.filter)
+    given = {name: text for name, text in {**filters, **query.filter}.items() if text is not None}
+    values = {name: _VALUE_OF[name](given[name]) if name in given else None for name in _VALUE_OF}
+    # A session without a device counts under "other".
+    values["other_device"] = 0 if values["device"] == OTHER_DEVICE else values["device"]
+    days = day_start(window.first, shop.timezone), day_start(window.last + 1, shop.timezone)
+    names = (name for name in _CONDITIONS if given.keys() & _FILTERS_OF.get(name, {name}))
+    window_of = {"edition": shop.edition, "start": days[0], "end": days[1]}
+    return tuple(names), {**window_of, **values, **utm}
+
+
+@cache
+def _counted(names: tuple[str, ...], is_unindexed: bool) -> Select[Any]:
+    # Only filters by sessions ask for more than an order itself has.
+    sums = _SUMS.select_from(_COUNTED if "session" in names else fact_order)
+    return _meeting(sums, names, _order.created_at + 0 if is_unindexed else _order.created_at)
+
+
+@cache
+def _page(names: tuple[str, ...], is_next: bool) -> Select[Any]:
+    page = _meeting(_NEWEST_FIRST, names, _order.created_at).limit(bindparam("limit"))
+    return page.where(_IS_AFTER) if is_next else page
+
+
+def _meeting(orders: Select[Any], names: Iterable[str], instant: ColumnElement[int]) -> Select[Any]:
+    is_in_window = instant >= bindparam("start"), instant < bindparam("end")
+    of_edition = _order.edition == bindparam("edition")
+    return orders.where(of_edition, *is_in_window, *map(_CONDITIONS.__getitem__, names))
+
+
+def _read_page(
+    query: Query, names: tuple[str, ...], values: Mapping[str, Any], limit: int
+) -> list[Any]:
+    """The newest orders that meet these conditions, from the position of a cursor on if there is one."""
+    page = _page(names, "order_id" in values)
+    return list(map(_Order._make, read_rows(query.connection, page, {**values, "limit": limit})))
 
 
 def _order_row(query: Query, order_id: str, *also: ColumnElement[bool]) -> Any:

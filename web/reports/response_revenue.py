@@ -81,18 +81,18 @@ def response_revenue(query: Query) -> Answer:
         -row_type,
     )
     found = limit_rows(Sums(rows), order, query.texts_of(value), limit)
-    data, others = [], 0
-    names.append((OTHER,))
-    labels = [
-        *zip(place[field[found.shown]], row_type[found.shown], strict=True),
-        (-1, _OTHER_VALUES),
+    row_type = row_type[found.shown]
+    texts = [
+        (names[index][0], {_VALUE: text, _OTHER_VALUES: OTHER}.get(kind))
+        for index, kind, (text,) in zip(
+            place[field[found.shown]].tolist(), row_type.tolist(), found.texts, strict=True
+        )
     ]
-    for ((text_of_value,), line), (index, type_of_row) in zip(found.rows(), labels, strict=False):
-        if type_of_row == _OTHER_VALUES:
-            others += line["summed_rows"]
-        value_text = {_VALUE: text_of_value, _OTHER_VALUES: OTHER}.get(type_of_row)
-        data.append(ROW.filled((names[index][0], value_text), line))
-    return Answer(data, meta=other_rows(others))
+    if found.others:
+        texts.append((OTHER, OTHER))
+        row_type = np.append(row_type, _OTHER_VALUES)
+    others = int(found.sums["summed_rows"][row_type == _OTHER_VALUES].sum())
+    return Answer(ROW.filled_rows(texts, found.sums), meta=other_rows(others))
 
 
 def _limited_values(query: Query, values: Columns) -> tuple[Columns, Columns]:

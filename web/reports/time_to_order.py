@@ -56,4 +56,4 @@ def time_to_order(query: Query) -> list[dict[str, Any]]:
     of the window that are old enough for it, and their orders less than (`days` + 1) x 24 hours after them.
     """
     lines = query.form_outcomes_by_age("funnel", window_days(query.shop) + 1)
-    return [ROW.filled((days,), line) for days, line in enumerate(lines.rows())]
+    return ROW.filled_rows(([days] for days in range(len(lines))), lines)

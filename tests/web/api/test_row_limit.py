@@ -50,11 +50,12 @@ def test_they_are_those_of_a_plain_sort(
     found = limit_rows(sums, columns[:figures], texts_of, limit)
     ordered = sorted(rows, key=lambda row: ([-row[2], -row[3]][:figures], row[:2]))
     first, others = ordered[:limit], ordered[limit:]
-    expected = [(row[:2], {"one": row[2] // 64, "two": row[3] // 64}) for row in first]
+    expected = [{"one": row[2] // 64, "two": row[3] // 64} for row in first]
     if others:
         one, two = sum(row[2] // 64 for row in others), sum(row[3] // 64 for row in others)
-        expected.append(((OTHER, OTHER), {"one": one, "two": two}))
-    assert list(found.rows()) == expected
+        expected.append({"one": one, "two": two})
+    assert list(found.sums.rows()) == expected
+    assert found.texts == [row[:2] for row in first]
     assert found.others == len(others)
     assert looked_up <= len(rows)
 
