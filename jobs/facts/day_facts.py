@@ -49,9 +49,10 @@ AND a.edition = f.edition AND a.session = f.session
 
 def _of_days(table: str, at: str) -> str:
     """FROM and WHERE of the applied rows (`r`) of the staged days."""
+    # Days and rows have the shop in common without the edition, so that the planner joins these two by it.
     return (
         f"FROM {_STAGED} k JOIN edition e ON e.edition = k.edition CROSS JOIN {table} r "
-        f"WHERE r.shop_key = e.shop_key AND r.{at} BETWEEN k.low AND k.high "
+        f"WHERE r.shop_key = k.shop_key AND r.{at} BETWEEN k.low AND k.high "
         f"AND {has_applied('e', 'r.batch_id')}"
     )
 
@@ -70,7 +71,8 @@ ORDERS: Final = f"SELECT r.{ORDER.replace(', ', ', r.')} {_of_days('raw_order', 
 
 
 def spans(connection: ArrowConnection, days: DaysByEdition) -> pd.DataFrame:
-    """Spans of consecutive days: edition, first, last (days); low, high (their first and last instant)."""
+    """Spans of consecutive days: edition, shop_key; first, last (days); low, high (their first and last
+    instant)."""
     rows = []
     for edition, own in days.items():
         first = previous = own[0]
@@ -78,17 +80,18 @@ def spans(connection: ArrowConnection, days: DaysByEdition) -> pd.DataFrame:
         for day in (*own[1:], None):
             if day is None or day != previous + 1:
                 low, end = (day_start(at, rules) for at in (first, previous + 1))
-                rows.append((edition.edition, first, previous, low, end - 1))
+                rows.append((edition.edition, edition.shop_key, first, previous, low, end - 1))
                 first = day if day is not None else first
             previous = day if day is not None else previous
-    return pd.DataFrame(rows, columns=["edition", "first", "last", "low", "high"])
+    return pd.DataFrame(rows, columns=["edition", "shop_key", "first", "last", "low", "high"])
 
 
 def stage(connection: ArrowConnection, days: DaysByEdition) -> str:
     """Stage the days, and return the name of the temporary table."""
     rows = spans(connection, days)
     return connection.stage(
-        _STAGED, pa.table({name: rows[name].to_numpy() for name in ("edition", "low", "high")})
+        _STAGED,
+        pa.table({name: rows[name].to_numpy() for name in ("edition", "shop_key", "low", "high")}),
     )
 
 

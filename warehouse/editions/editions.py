@@ -347,6 +347,8 @@ def drop(connection: ArrowConnection, numbers: list[int]) -> None:
             if len(group) == 1:
                 delete_in_chunks(connection, table, condition)
             else:
-                connection.execute(f"DELETE FROM {table.name} WHERE {condition}")
+                # Without a range, SQLite would read the rows of all editions for those of several.
+                within = f"edition BETWEEN {group[0]} AND {group[-1]}"
+                connection.execute(f"DELETE FROM {table.name} WHERE {within} AND {condition}")
                 connection.commit()
     delete_in_chunks(connection, edition_table, f"edition IN ({sql_list(numbers)})")
