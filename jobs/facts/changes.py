@@ -5,10 +5,18 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from sqlalchemy import Table
 
-from jobs.arrays.group_keys import Column, except_ids, index_of_rows, sorted_unique
+from jobs.arrays.columns import those
+from jobs.arrays.group_keys import (
+    Column,
+    except_ids,
+    group_keys,
+    index_of_rows,
+    sorted_unique,
+)
 from jobs.facts.partials import Partials
 from warehouse import tables
 from warehouse.domain.vocabulary import UNATTRIBUTED, UNKNOWN_CUSTOMER
@@ -37,23 +45,27 @@ class Versions:
 
     def of(self, ids: Column | pd.Index) -> "Versions":
         """The rows with these ids in their index, where there are any."""
-        versions = (self.old, self.new)
-        return Versions(*(rows[rows.index.isin(ids)] if len(rows) else rows for rows in versions))
+        return Versions(*(those(rows, rows.index.isin(ids)) for rows in (self.old, self.new)))
 
     def having(self, name: str, ids: Column | pd.Index | pd.Series) -> "Versions":
         """The rows with one of these ids in a column."""
         return Versions(
-            *(rows[rows[name].isin(ids)].reset_index(drop=True) for rows in (self.old, self.new))
+            *(
+                those(rows, rows[name].isin(ids)).reset_index(drop=True)
+                for rows in (self.old, self.new)
+            )
         )
 
     def differing(self, table: Table) -> "Versions":
         """The rows of a table without those that are the same in both versions."""
         if self.old.empty or self.new.empty:
             return self
-        columns, id = list(column_names(table)), key_names(table)[1]
+        id = key_names(table)[1]
         again = self.new[id].isin(self.old[id]).to_numpy()
-        both = pd.concat([self.old[columns], self.new.loc[again, columns]], ignore_index=True)
-        differs, stored = ~both.duplicated(keep=False).to_numpy(), len(self.old)
+        names = column_names(table)
+        both = (_as_numbers(self.old[name], self.new[name], again) for name in names)
+        keys = group_keys(*both).dense().keys
+        differs, stored = np.bincount(keys)[keys] == 1, len(self.old)
         is_new = ~again
         is_new[again] = differs[stored:]
         return Versions(self.old[differs[:stored]], self.new[is_new])
@@ -71,11 +83,19 @@ class Versions:
 
     def plus(self, *parts: pd.DataFrame) -> "Versions":
         """Versions with unchanged rows added. Rows that are there already, in either version, stay."""
-        if not any(map(len, parts)):
+        some = [part for part in parts if len(part)]
+        if not some:
             return self
-        rows = unique_ids(*parts)
+        rows = unique_ids(*some)
         rows = rows[~(rows.index.isin(self.old.index) | rows.index.isin(self.new.index))]
         return Versions(stack(self.old, rows), stack(self.new, rows))
+
+
+def _as_numbers(old: pd.Series, new: pd.Series, rows: npt.NDArray[np.bool_]) -> Column:
+    """A column before a change and these rows of it after, a text as a number."""
+    if old.dtype == np.int64:
+        return np.concatenate([old.to_numpy(), new.to_numpy()[rows]])
+    return pd.factorize(pd.concat([old, new[rows]]))[0]
 
 
 @dataclass(frozen=True)
@@ -203,7 +223,7 @@ def by_id(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 
     Not by `set_index`, which makes a range of any two ids; the end of that may not fit into 64 bits.
     """
-    return rows.set_axis(pd.Index(rows[name].to_numpy(), dtype="int64", name=name))
+    return rows.set_axis(pd.Index(rows[name].to_numpy(np.int64), name=name, copy=False))
 
 
 def without(stored: pd.DataFrame, keys: pd.DataFrame) -> Versions:
@@ -220,6 +240,8 @@ def unique_ids(*rows: pd.DataFrame) -> pd.DataFrame:
 
 def stack(rows: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
     """Rows of two frames, in the columns of the first."""
+    if not len(more):
+        return rows
     return pd.concat([rows, more[rows.columns]]) if len(rows) else more[rows.columns]
 
 

@@ -31,6 +31,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import pandas as pd
 
+from jobs.arrays.columns import Columns, int_column, take
 from jobs.arrays.group_keys import (
     Column,
     distinct_rows,
@@ -49,6 +50,9 @@ from warehouse.connections.arrow import ArrowConnection
 from warehouse.daily import group_sum
 from warehouse.domain.time import MICROS_PER_DAY, NEVER
 from warehouse.domain.vocabulary import BY_CODE, BY_CUSTOMER, BY_VISITOR, UNATTRIBUTED
+
+# Columns of equal length. `row` is the index of the order or the submission that a row comes from.
+_Rows: TypeAlias = Mapping[str, Column]
 
 # The persons that a submission and an order can share.
 _PERSON: Final = ("customer", "visitor")
@@ -138,14 +142,11 @@ def _read_stored(connection: ArrowConnection, changes: Changes, window: int) -> 
     moved = submissions.old[~submissions.old.index.isin(touched)]
     fact_table_io.read_issues(connection, changes, moved)
     # The codes that were issued to them.
-    columns = ["edition", "session", "submitted_at", *_PERSON]
-    issues = Versions(
-        *(
-            rows[["session", "code"]].merge(own[columns].reset_index(drop=True), on="session")
-            for own, rows in (
-                (submissions.old, changes.issues.old),
-                (submissions.new, changes.issues.new),
-            )
+    issues = tuple(
+        _with_codes(own, rows, "session", ("submitted_at", *_PERSON))
+        for own, rows in (
+            (submissions.old, changes.issues.old),
+            (submissions.new, changes.issues.new),
         )
     )
     orders = orders.plus(*_affected_orders(connection, submissions, issues, window))
@@ -187,16 +188,17 @@ def _credited(
 
 
 def _affected_orders(
-    connection: ArrowConnection, submissions: Versions, issues: Versions, window: int
+    connection: ArrowConnection, submissions: Versions, issues: tuple[_Rows, ...], window: int
 ) -> list[pd.DataFrame]:
     """The orders that the changed submissions may win or lose."""
+    issued, issued_now = issues
     stored = [load_orders(connection, key_columns(submissions.old, "session"))]
     for name in _PERSON:
         arrived = only_in(submissions.new, submissions.old, name)
         stored.append(load_orders(connection, spans_until_next(arrived, window), _until_next(name)))
-        arrived = only_in(issues.new, issues.old, name, "code")
+        arrived = only_in(issued_now, issued, name, "code")
         stored.append(load_orders(connection, spans_until_next(arrived, window), _WITH_CODE))
-    spans = spans_until_next(only_in(issues.new, issues.old, "code"), window)
+    spans = spans_until_next(only_in(issued_now, issued, "code"), window)
     used = fact_table_io.load(
         connection, tables.fact_order_code, spans, _UNTIL_NEXT_ISSUED, ["edition", "order"]
     )
@@ -207,31 +209,31 @@ def _affected_orders(
 def _candidates(
     connection: ArrowConnection,
     submissions: Versions,
-    issues: Versions,
+    issues: tuple[_Rows, ...],
     orders: Versions,
     order_codes: Versions,
     window: int,
 ) -> list[pd.DataFrame]:
     """The sessions that one of the orders is or may be credited to."""
+    issued, issued_now = issues
     stored = [
         load_sessions(
             connection,
             distinct_rows(key_columns(orders.old[orders.old["session"] != 0], "session")),
         )
     ]
-    ordered = orders.new[["edition", "order", "created_at", *_PERSON]]
-    used = order_codes.new[["order", "code"]].merge(ordered.reset_index(drop=True), on="order")
+    used = _with_codes(orders.new, order_codes.new, "order", ("created_at", *_PERSON))
     for name in _PERSON:
         gone = only_in(submissions.old, submissions.new, name)
-        instants = until(_used(ordered, name), gone, window)
+        instants = until(_used(orders.new, name), gone, window)
         stored.append(load_sessions(connection, instants, _last(name)))
-        gone = only_in(issues.old, issues.new, name, "code")
+        gone = only_in(issued, issued_now, name, "code")
         instants = until(_used(used, name, "code"), gone, window)
         stored.append(load_sessions(connection, instants, _last_with_code(name)))
     last = fact_table_io.load(
         connection,
         tables.fact_code_issued,
-        until(_used(used, "code"), only_in(issues.old, issues.new, "code"), window),
+        until(_used(used, "code"), only_in(issued, issued_now, "code"), window),
         _LAST_ISSUED,
         ["edition", "session"],
     )
@@ -239,10 +241,18 @@ def _candidates(
     return stored
 
 
-def _used(orders: pd.DataFrame, *names: str) -> dict[str, Column]:
+def _with_codes(own: pd.DataFrame, rows: pd.DataFrame, id: str, names: Sequence[str]) -> _Rows:
+    """The rows of codes of these sessions or orders (by `id`): the id, code, edition, and columns of its
+    session or order."""
+    index = index_of(own.index.to_numpy(), int_column(rows, id))
+    is_own = index >= 0
+    return take(rows, is_own, (id, "code")) | take(own, index[is_own], ("edition", *names))
+
+
+def _used(orders: Columns, *names: str) -> dict[str, Column]:
     """The values of orders in these columns (none is 0), and when: edition, the columns, at."""
-    rows = orders[np.logical_and.reduce([orders[name].to_numpy() != 0 for name in names])]
-    columns = key_columns(rows, *names, "created_at")
+    shown = np.logical_and.reduce([int_column(orders, name) != 0 for name in names])
+    columns = take(orders, shown, ("edition", *names, "created_at"))
     columns["at"] = columns.pop("created_at")
     return columns
 
@@ -258,14 +268,16 @@ def changed_submissions(sessions: Versions, batch: Column) -> Versions:
     return Versions(*(rows[rows["submitted_at"] != NEVER] for rows in (changed.old, changed.new)))
 
 
-def only_in(rows: pd.DataFrame, others: pd.DataFrame, *names: str) -> dict[str, Column]:
+def only_in(rows: Columns, others: Columns, *names: str) -> dict[str, Column]:
     """The values of submissions in these columns (none is 0) by the first rows, not by the others: edition,
     the columns, at (the instant of the submission); each once."""
     key = ("session", *names, "submitted_at")
-    shown = [rows[name].to_numpy() != 0 for name in names]
-    own = rows[np.logical_and.reduce([rows["submitted_at"].to_numpy() != NEVER, *shown])]
-    index = index_of_rows(*([part[name].to_numpy() for name in key] for part in (others, own)))
-    columns = key_columns(own[index < 0], *names, "submitted_at")
+    shown = [int_column(rows, name) != 0 for name in names]
+    is_own = np.logical_and.reduce([int_column(rows, "submitted_at") != NEVER, *shown])
+    own = take(rows, is_own, ("edition", *key))
+    theirs = [int_column(others, name) for name in key]
+    index = index_of_rows(theirs, [own[name] for name in key])
+    columns = take(own, index < 0, ("edition", *names, "submitted_at"))
     columns["at"] = columns.pop("submitted_at")
     return distinct_rows(columns)
 
@@ -293,9 +305,6 @@ def until(used: Mapping[str, Column], gone: Mapping[str, Column], window: int) -
     instants = distinct_rows({name: np.concatenate([used[name], before[name]]) for name in before})
     return {**instants, "low": instants["at"] - window}
 
-
-# Columns of equal length. `row` is the index of the order or the submission that a row comes from.
-_Rows: TypeAlias = Mapping[str, Column]
 
 _RULES = (
     (BY_CODE, ("code", "customer")),

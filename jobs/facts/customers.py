@@ -126,6 +126,8 @@ def with_customers(rows: pd.DataFrame, ids: Column, resolution: Resolution) -> p
 def mark_first_orders(connection: ArrowConnection, changes: Changes) -> None:
     """Mark the first order of every customer who has an order that is touched, gone, or another's now, or
     had one. The earliest is it; ties: the smaller order id (contract 4, 22)."""
+    if changes.orders.old.empty and changes.orders.new.empty:
+        return
     touched = changes.partials.orders["order"].to_numpy()
     moved = sorted_unique(touched, differing(changes.orders, ["customer", "created_at"]))
     stage_ids(connection, _MOVED, moved)
@@ -186,6 +188,8 @@ def _known(*rows: pd.DataFrame) -> dict[str, Column]:
 def _customers_seen(emails: pd.DataFrame, orders: pd.DataFrame) -> pd.Series:
     """The customer that was seen last with each e-mail, by e-mail."""
     both = orders[(orders["customer_seen"] != 0) & (orders["email"] != 0)]
+    if both.empty:
+        return by_id(emails, "email")["customer"]
     seen = pd.DataFrame(
         {
             "email": both["email"],

@@ -7,13 +7,13 @@ fact that names the code counts 1 under its discount id, every submission that w
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from sqlalchemy import Table
 
-from jobs.arrays.columns import row_count
+from jobs.arrays.columns import Columns, row_count, take, take_rows
 from jobs.arrays.group_keys import (
     Column,
     distinct_rows,
@@ -35,6 +35,7 @@ from warehouse.tables.base import column_names
 
 CODE: Final = ["edition", "code"]
 _COUNTS: Final = ["mentions", "submissions"]
+_USED: Final = [*CODE, "discount_id", "form", *_COUNTS]
 _CODES: Final = "staged_codes"
 _OF_CODES: Final = "f.edition = k.edition AND f.code = k.code"
 # How often the stored facts name each staged code.
@@ -149,39 +150,41 @@ def usage_counts(
     `issues`, `order_codes`: rows of fact_code_issued and fact_order_code; `sessions`: by id, those of
     the issues.
     """
-    counts = [stored[[*CODE, "discount_id", "form", *_COUNTS]]]
+    counts = [{name: stored[name] for name in _USED}]
     counts += _counts(issues.new, sessions.new, order_codes.new, 1)
     counts += _counts(issues.old, sessions.old, order_codes.old, -1)
-    rows = pd.concat([one for one in counts if len(one)] or counts, ignore_index=True)
-    index, ids = pd.factorize(rows["discount_id"])
-    numbers = {name: rows[name].to_numpy(np.int64) for name in (*CODE, "form", *_COUNTS)}
+    counts = [one for one in counts if len(one["code"])] or counts[:1]
+    index, ids = pd.factorize(pd.concat([one["discount_id"] for one in counts]))
+    numbers = {
+        name: np.concatenate([np.asarray(one[name], np.int64) for one in counts])
+        for name in (*CODE, "form", *_COUNTS)
+    }
     summed = group_sum.total(numbers | {"discount_id": index}, (*CODE, "discount_id", "form"))
-    result = pd.DataFrame(summed)
-    result["discount_id"] = ids.take(summed["discount_id"])
-    return result[(result[_COUNTS] != 0).any(axis=1)].reset_index(drop=True)
+    summed = take_rows(summed, np.logical_or.reduce([summed[name] != 0 for name in _COUNTS]))
+    return pd.DataFrame(summed | {"discount_id": ids.take(summed["discount_id"])})
 
 
 def _counts(
     issues: pd.DataFrame, sessions: pd.DataFrame, order_codes: pd.DataFrame, sign: int
-) -> list[pd.DataFrame]:
+) -> list[dict[str, Column | pd.Series]]:
     """The counts that these facts add to code_usage, times the sign. Keys may repeat."""
     issues = issues[issues["code"] != 0]
-    mentions = [
-        rows[[*CODE, "discount_id"]].assign(form=0, mentions=sign, submissions=0)
-        for rows in (issues, order_codes)
-        if len(rows)
-    ]
-    if not len(issues):
-        return mentions
+
+    def counted(rows: Columns, ids: pd.Series, **numbers: int | Column) -> dict[str, Any]:
+        counts = {
+            name: np.broadcast_to(numbers.get(name, 0), len(ids)) for name in ("form", *_COUNTS)
+        }
+        return {name: rows[name] for name in CODE} | {"discount_id": ids} | counts
+
+    mentions = [counted(rows, rows["discount_id"], mentions=sign) for rows in (issues, order_codes)]
     groups = group_keys(issues["session"].to_numpy(), issues["code"].to_numpy()).dense()
-    once = issues.iloc[groups.any_row()]
-    index = index_of(sessions.index.to_numpy(), once["session"].to_numpy())
-    submitted = sessions["submitted_at"].to_numpy()[index] != NEVER
-    forms = sessions["form"].to_numpy()[index[submitted]]
-    submissions = once.loc[submitted, CODE].assign(
-        discount_id="", form=forms, mentions=0, submissions=sign
-    )
-    return [*mentions, submissions]
+    once = take(issues, groups.any_row(), (*CODE, "session"))
+    index = index_of(sessions.index.to_numpy(), once["session"])
+    is_submitted = sessions["submitted_at"].to_numpy()[index] != NEVER
+    forms = sessions["form"].to_numpy()[index[is_submitted]]
+    nothing = pd.Series("", range(len(forms)), "str")
+    submitted = take(once, is_submitted, CODE)
+    return [*mentions, counted(submitted, nothing, form=forms, submissions=sign)]
 
 
 @dataclass(frozen=True)

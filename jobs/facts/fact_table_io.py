@@ -74,7 +74,8 @@ def load(
         f"SELECT {names(columns, 'f.')} FROM {staged} k CROSS JOIN {table.name} f "
         f"WHERE {same} AND {condition}",
     )
-    return found.to_pandas() if found.num_rows else no_rows(table, columns)
+    # Most look-ups find few rows: to share them among threads takes longer than to convert them.
+    return found.to_pandas(use_threads=False) if found.num_rows else no_rows(table, columns)
 
 
 def _is_empty(connection: ArrowConnection, table: Table, keys: Columns) -> bool:
@@ -150,9 +151,7 @@ def replace(
     """Delete the rows that have one of the old keys (some columns of the table), then append rows."""
     if not old_keys.empty:
         old_key = names(list(old_keys.columns))
-        staged = connection.stage(
-            "staged_keys", to_arrow(old_keys.drop_duplicates(), list(old_keys.columns))
-        )
+        staged = connection.stage("staged_keys", to_arrow(old_keys, list(old_keys.columns)))
         connection.execute(
             f"DELETE FROM {table.name} WHERE ({old_key}) IN (SELECT {old_key} FROM {staged})"
         )

@@ -142,8 +142,8 @@ def _of_version(
     session_columns, order_columns = calendar.sessions(sessions), calendar.orders(orders)
     answers = chosen_values(getattr(changes.answers, version))
     # Answers and steps of sessions that are not touched are the same in both versions.
-    answers = pd.concat([answers, rows.unchanged], ignore_index=True)
-    steps = pd.concat([getattr(changes.steps, version), rows.steps], ignore_index=True)
+    answers = stack(answers, rows.unchanged)
+    steps = stack(getattr(changes.steps, version), rows.steps)
     ids = changes.sessions_to_roll_up
     is_own = sessions.index.isin(ids)
     is_credited = orders["session"].isin(sessions.index[is_own])

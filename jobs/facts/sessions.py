@@ -147,7 +147,9 @@ def mark_first(connection: ArrowConnection, changes: Changes, *, recount: bool) 
     pairs = pairs_of(touched.old, touched.new)
     stage_ids(connection, _TOUCHED, touched.old.index.to_numpy())
     sessions = changes.sessions.plus(
-        load_sessions(connection, pairs, "f.is_first_session = 1"),
+        load_sessions(
+            connection, pairs, f"f.is_first_session = 1 AND NOT {is_staged(_TOUCHED, 'f.session')}"
+        ),
         load_sessions(
             connection,
             pairs if recount else pairs_losing_first(touched),

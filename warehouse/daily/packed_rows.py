@@ -166,14 +166,14 @@ def _summed(summary: Summary, lines: Lines, cell: Column) -> tuple[Lines, Column
     order, is_first = _in_order(dims)
     starts = np.flatnonzero(is_first)
     sums = {
-        name: np.add.reduceat(lines[name][order].astype(np.int64), starts)
+        name: np.add.reduceat(lines[name][order], starts, dtype=np.int64)
         for name in summary.measures
     }
     is_kept = np.logical_or.reduce([column != 0 for column in sums.values()])
     rows = order[starts[is_kept]]
-    summed = np.empty(len(rows), dtype=lines.dtype)
-    for name in lines.dtype.names or ():
-        _set(summary, summed, name, sums[name][is_kept] if name in sums else lines[name][rows])
+    summed = lines[rows]
+    for name in summary.measures:
+        _set(summary, summed, name, sums[name][is_kept])
     return summed, cell[rows]
 
 

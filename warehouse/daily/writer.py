@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -58,28 +59,43 @@ def _add_stored(
     if len(deltas) > 1:
         deltas.clear()
         delta = _sum_stored(summary, delta)
-    is_new = pc.is_in(delta["edition"], pa.array(empty, pa.int64()))
-    new, others = delta.filter(is_new), delta.filter(pc.invert(is_new))
+    is_new = np.isin(delta["edition"].to_numpy(), list(empty))
+    new, others = _those(delta, is_new), _those(delta, ~is_new)
     del delta
     _append(connection, summary, new)
-    for chunk, is_long in _chunks(connection, summary, others):
+    if not others.num_rows:
+        return
+    staged = _stage(connection, summary, others)
+    for rows, is_long in _chunks(connection, summary, staged, others):
+        chunk = _those(others, rows)
+        if chunk.num_rows < others.num_rows:
+            staged = _stage(connection, summary, chunk)
         if is_long:
-            _grow(connection, summary, chunk)
+            _grow(connection, summary, staged, chunk)
         else:
-            _append(connection, summary, _with_stored(connection, summary, chunk))
+            _append(connection, summary, _with_stored(connection, summary, staged, chunk))
+
+
+def _those(rows: pa.Table, mask: npt.NDArray[np.bool_]) -> pa.Table:
+    """The rows of a mask. Where these are all, nothing is copied."""
+    return rows if mask.all() else rows.filter(pa.array(mask))
+
+
+def _stage(connection: ArrowConnection, summary: Summary, rows: pa.Table) -> str:
+    """Stage the keys of rows, each with the place of its row."""
+    places = pa.array(np.arange(rows.num_rows))
+    keys = rows.select(list(summary.key)).append_column("place", places)
+    return connection.stage("staged_keys", keys)
 
 
 def _chunks(
-    connection: ArrowConnection, summary: Summary, delta: pa.Table
-) -> Iterator[tuple[pa.Table, bool]]:
-    """The rows, those of some keys after the others where many lines are stored under them; and whether there
-    are very many for a single one."""
-    if not summary.packed_dims or not delta.num_rows:
-        yield from [(delta, False)] if delta.num_rows else []
+    connection: ArrowConnection, summary: Summary, staged: str, delta: pa.Table
+) -> Iterator[tuple[npt.NDArray[np.bool_], bool]]:
+    """Masks of the rows, those of some keys after the others where many lines are stored under them; and
+    whether there are very many for a single one."""
+    if not summary.packed_dims:
+        yield np.ones(delta.num_rows, dtype=bool), False
         return
-    key = list(summary.key)
-    places = pa.array(np.arange(delta.num_rows))
-    staged = connection.stage("staged_keys", delta.select(key).append_column("place", places))
     # A GROUP BY would sort the cells themselves, in memory.
     size = f"SELECT SUM(LENGTH(d.packed_dims)) FROM {summary.table} d WHERE {_same(summary)}"
     stored = connection.table(
@@ -91,40 +107,33 @@ def _chunks(
     both = sizes + pc.binary_length(delta["packed_dims"]).to_numpy()
     chunk = np.cumsum(np.where(is_long, 0, both)) // _BYTES_AT_ONCE
     for number in np.unique(chunk[~is_long]):
-        yield delta.filter(pa.array(~is_long & (chunk == number))), False
-    for place in np.flatnonzero(is_long).tolist():
-        yield delta.slice(place, 1), True
+        yield ~is_long & (chunk == number), False
+    for place in np.flatnonzero(is_long):
+        yield np.arange(delta.num_rows) == place, True
 
 
-def _with_stored(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> pa.Table:
-    """The rows with those stored under their keys added, which are deleted."""
-    key = list(summary.key)
-    staged = connection.stage("staged_keys", delta.select(key))
+def _with_stored(
+    connection: ArrowConnection, summary: Summary, staged: str, delta: pa.Table
+) -> pa.Table:
+    """The rows, whose keys are staged, with those stored under their keys added, which are deleted."""
     stored = connection.table(
-        f"SELECT {names(_stored_columns(summary), 'd.')} {_found(summary, staged)}"
+        f"SELECT k.place, {names(_stored_columns(summary), 'd.')} {_found(summary, staged)}"
     )
     if not stored.num_rows:
         return delta
-    of_keys = stored.select(key).group_by(key, use_threads=False).aggregate([])
     # Rows whose key is not stored need no summing: in a shop's first rollup that is most of them.
-    known, delta = (
-        (delta, delta.slice(0, 0))
-        if of_keys.num_rows == delta.num_rows
-        else (
-            delta.join(of_keys, key, join_type=kind, use_threads=False)
-            for kind in ("left semi", "left anti")
-        )
-    )
-    known = _sum_stored(summary, pa.concat_tables([stored.cast(known.schema), known]))
-    connection.execute(
-        f"DELETE FROM {summary.table} WHERE ({names(key)}) IN (SELECT {names(key)} FROM {staged})"
-    )
-    return pa.concat_tables([known, delta])
+    is_known = np.zeros(delta.num_rows, dtype=bool)
+    is_known[stored["place"].to_numpy()] = True
+    known = delta.filter(pa.array(is_known))
+    both = pa.concat_tables([stored.drop_columns("place").cast(known.schema), known])
+    key = names(summary.key)
+    connection.execute(f"DELETE FROM {summary.table} WHERE ({key}) IN (SELECT {key} FROM {staged})")
+    return pa.concat_tables([_sum_stored(summary, both), delta.filter(pa.array(~is_known))])
 
 
-def _grow(connection: ArrowConnection, summary: Summary, delta: pa.Table) -> None:
-    """Add the lines of one packed row to those stored under its key, a part after the other."""
-    staged = connection.stage("staged_keys", delta.select(list(summary.key)))
+def _grow(connection: ArrowConnection, summary: Summary, staged: str, delta: pa.Table) -> None:
+    """Add the lines of one packed row to those stored under its key, which is staged, a part after the
+    other."""
     found = _found(summary, staged)
     parts = connection.table(f"SELECT d.part {found} ORDER BY d.part")["part"].to_pylist()
     key = names(summary.key)
@@ -214,6 +223,8 @@ def as_stored(summary: Summary, rows: pa.Table) -> pa.Table:
 
 
 def _append(connection: ArrowConnection, summary: Summary, rows: pa.Table) -> None:
+    if not rows.num_rows:
+        return
     if summary.packed_dims:
         rows = packed_rows.in_parts(summary, rows)
     else:

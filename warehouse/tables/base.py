@@ -5,6 +5,7 @@ something that has not happened is `time.NEVER`. So minima, joins and columnar r
 case, and the contract treats an empty string as missing anyway.
 """
 
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -113,6 +114,7 @@ def is_text(column: Column[Any]) -> bool:
     return isinstance(column.type, Text)
 
 
+@cache
 def partially_indexed(table: Table) -> tuple[str, ...]:
     """The columns that have an index without the rows in which they are 0."""
     return tuple(
