@@ -195,7 +195,7 @@ _CONDITIONS: Final[Mapping[str, ColumnElement[bool]]] = {
     "customer": _order.customer_type == bindparam("customer"),
 }
 _FILTERS_OF: Final = {"utm": set(UTM_FILTERS), "session": _OF_SESSION}
-# What stands in rows for the value of a filter.
+# The value of a filter, as rows have it.
 _VALUE_OF: Final[Mapping[str, Callable[[str], int]]] = {
     "type": ATTRIBUTION_TYPES.index,
     "form_id": text_id,
