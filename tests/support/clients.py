@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 from werkzeug.test import TestResponse
 
-from warehouse.connections.look_ups import Written
+from warehouse.connections.look_ups import DriverStatement
 
 
 class Client:
@@ -45,14 +45,14 @@ def statements() -> Iterator[list[str]]:
         if get_ident() == here:
             seen.append(statement)
 
-    def parameters(written: Written, values: Any) -> Any:
+    def parameters(written: DriverStatement, values: Any) -> Any:
         note(None, None, written.text)
         return of_driver(written, values)
 
-    of_driver = Written.parameters
+    of_driver = DriverStatement.parameters
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        with patch.object(Written, "parameters", parameters):
+        with patch.object(DriverStatement, "parameters", parameters):
             yield seen
     finally:
         event.remove(Engine, "before_cursor_execute", note)

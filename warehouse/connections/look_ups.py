@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 _WAIT_SECONDS: Final = 0.02
 
 
-class Written:
+class DriverStatement:
     """A statement as the driver takes it. None of its parameters expands, and SQLAlchemy would convert no
     value."""
 
@@ -34,7 +34,7 @@ class Written:
         return named if order is None else [named[name] for name in order]
 
 
-_written: Final = lru_cache(maxsize=512)(Written)
+_written: Final = lru_cache(maxsize=512)(DriverStatement)
 
 
 def read_rows(
