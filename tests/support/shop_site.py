@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -69,12 +70,12 @@ class Site:
     def calls(self) -> list[Call]:
         """All events that the collector has written, in the order in which they happened. A page that is left
         before its answer came sends again what it sent: such an event counts once, as in the import."""
-        calls = [
-            json.loads(line)
-            for growing in (False, True)
-            for path in files_of(self.landing, growing=growing)
-            for line in path.read_text().splitlines()
-        ]
+        calls: list[Call] = []
+        # A file that has grown to its end meanwhile is read by its later name.
+        for growing in (True, False):
+            for path in files_of(self.landing, growing=growing):
+                with suppress(FileNotFoundError):
+                    calls += map(json.loads, path.read_text().splitlines())
         once = {call["event_id"]: call for call in calls}
         return sorted(once.values(), key=lambda call: call["occurred_at"])
 
