@@ -186,8 +186,9 @@ class Row:
         """The row with these values of its plain columns, and everything else from the sums of measures. Its
         shares are of itself."""
         row = dict(zip(self.given, given, strict=True))
-        for name, formula in self._formulas:
-            row[name] = formula(sums)
+        for name, divide, parts in self._quotients:
+            values = [part(sums) for part in parts]
+            row[name] = divide(*values) if divide else values[0]
         for name, whole, _ in self._shares:
             row[name] = rounding.percent(row[whole], row[whole])
         for name, made in self._made:
@@ -278,14 +279,6 @@ class Row:
         for each in self.columns.values():
             if isinstance(each, PlainColumn) and each.row:
                 yield from each.row.inner_rows
-
-    @cached_property
-    def _formulas(self) -> list[tuple[str, Formula]]:
-        return [
-            (name, self.formula(name))
-            for name, figure in self.figures.items()
-            if not figure.share_of
-        ]
 
     @cached_property
     def _quotients(self) -> list[tuple[str, Any, list[Formula]]]:
